@@ -1,0 +1,277 @@
+"""The index directory: where everything lies, what an index was made of, and how a reader finds the current one.
+
+::
+
+    <index directory>/
+        current.json            which index is current; replaced in one step when a rebuild is done
+        writer.lock             held by the one process that writes; names it
+        indexes/<index id>/
+            manifest.json       what made this index: formats, model, chunker, sizes
+            coverage.json       what it covers, folder by folder; rewritten after each commit
+            chunks.lance/       the chunks (the store)
+            catalog.sqlite      what is known of each file (the indexer's own)
+
+JSON files are replaced whole (write beside, then rename), so a reader sees the old or the new one.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from everfind_core.errors import (
+    EverfindError,
+    IndexDamagedError,
+    IndexIncompatibleError,
+    IndexMissingError,
+    StorageError,
+    StorageFullError,
+)
+from everfind_core.model import Coverage, Folder, ModelInfo, ModelSource
+
+T = TypeVar("T")
+
+FORMAT = 1
+"""Version of the layout and of the store's columns. A newer one is refused, an older one rebuilt."""
+
+GENERATIONS_PER_INDEX = 10**9
+
+POINTER = "current.json"
+LOCK = "writer.lock"
+INDEXES = "indexes"
+MANIFEST = "manifest.json"
+COVERAGE = "coverage.json"
+CATALOG = "catalog.sqlite"
+
+REBUILD_HINT = "Run `everfind index --rebuild`: it builds a new index beside this one and then swaps."
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything that decides what an index holds for given files. Indexes of two recipes are never mixed."""
+
+    model: str
+    chunker: str
+    lexical: str
+    redacts_secrets: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What made an index; ``created`` is in seconds since the epoch."""
+
+    recipe: Recipe
+    model: ModelInfo
+    created: float
+    everfind_version: str
+    format: int = FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class FolderCoverage:
+    """What the index covers of one folder."""
+
+    folder: Folder
+    coverage: Coverage
+    redactions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexCoverage:
+    """What the index covers, and when a run last finished a folder (epoch seconds)."""
+
+    folders: tuple[FolderCoverage, ...] = ()
+    indexed_at: float = 0.0
+
+    def total(self, names: tuple[str, ...] = ()) -> Coverage:
+        """Coverage of the named folders together; of all if none is named."""
+        chosen = [f.coverage for f in self.folders if not names or f.folder.name in names]
+        skipped: dict[str, int] = {}
+        for coverage in chosen:
+            for reason, count in coverage.skipped.items():
+                skipped[reason] = skipped.get(reason, 0) + count
+        return Coverage(
+            files=sum(c.files for c in chosen),
+            chunks=sum(c.chunks for c in chosen),
+            skipped=skipped,
+            pending=sum(c.pending for c in chosen),
+        )
+
+    def roots(self) -> Mapping[str, str]:
+        """Each folder's absolute path by its name."""
+        return {f.folder.name: f.folder.root for f in self.folders}
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLocation:
+    """One index in the index directory."""
+
+    directory: Path
+    manifest: Manifest = field(compare=False)
+
+    @property
+    def generation_base(self) -> int:
+        """What is added to the store's own count, so that generations grow over rebuilds."""
+        return (int(self.directory.name) - 1) * GENERATIONS_PER_INDEX
+
+    def read_coverage(self) -> IndexCoverage:
+        """Its coverage; empty before the first commit."""
+        found = _read_json(self.directory / COVERAGE)
+        return IndexCoverage() if found is None else _decoded(self.directory / COVERAGE, found, _coverage_from)
+
+    def write_coverage(self, coverage: IndexCoverage) -> None:
+        """Replace its coverage."""
+        write_json(self.directory / COVERAGE, asdict(coverage))
+
+
+def current_index(index_directory: Path) -> IndexLocation:
+    """The index that answers.
+
+    Raises:
+        IndexMissingError: there is none yet.
+        IndexDamagedError: the pointer or the manifest cannot be read.
+        IndexIncompatibleError: a newer everfind made it.
+    """
+    pointer = _read_json(index_directory / POINTER)
+    if pointer is None:
+        raise IndexMissingError(
+            f"there is no index in {index_directory}",
+            hint="Add a folder with `everfind add DIR`, then `everfind index`.",
+        )
+    name = _decoded(index_directory / POINTER, pointer, lambda p: str(p["index"]))
+    if not name.isdecimal():
+        raise _damaged(index_directory / POINTER)
+    directory = index_directory / INDEXES / name
+    location = read_location(directory)
+    if location is None:
+        raise _damaged(directory / MANIFEST)
+    return location
+
+
+def read_location(directory: Path) -> IndexLocation | None:
+    """The index in ``directory``; None if it holds no manifest.
+
+    Raises:
+        IndexDamagedError: the manifest cannot be read.
+        IndexIncompatibleError: a newer everfind made it.
+    """
+    found = _read_json(directory / MANIFEST)
+    if found is None:
+        return None
+    _check_format(directory, found)
+    return IndexLocation(directory, _decoded(directory / MANIFEST, found, _manifest_from))
+
+
+def create_index(index_directory: Path, manifest: Manifest) -> IndexLocation:
+    """Make room for a new index; it answers only once :func:`make_current` is called."""
+    try:
+        parent = index_directory / INDEXES
+        parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        taken = [int(p.name) for p in parent.iterdir() if p.name.isdecimal()]
+        directory = parent / f"{max(taken, default=0) + 1:06d}"
+        directory.mkdir(mode=0o700)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    write_json(directory / MANIFEST, asdict(manifest))
+    return IndexLocation(directory, manifest)
+
+
+def make_current(index_directory: Path, location: IndexLocation) -> None:
+    """Let ``location`` answer from now on."""
+    write_json(index_directory / POINTER, {"format": FORMAT, "index": location.directory.name})
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Replace a JSON file whole: beside, to the disk, then renamed.
+
+    Raises:
+        StorageError: the directory cannot be written.
+    """
+    temporary = ""
+    try:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", delete=False) as file:
+            temporary = file.name
+            json.dump(value, file, ensure_ascii=True, separators=(",", ":"))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise storage_error(error, path.parent) from error
+
+
+def storage_error(error: OSError, place: Path) -> StorageError:
+    """The storage error that stands for an error of the operating system at ``place``."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFullError(
+            f"no space left in {place}", hint="Free some space, or set `index_dir` to another disk; then run it again."
+        )
+    why = error.strerror or str(error)
+    return StorageError(
+        f"cannot write the index in {place}: {why}", hint="Check its owner and mode, or set `index_dir` elsewhere."
+    )
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise _damaged(path) from error
+    if not isinstance(found, dict):
+        raise _damaged(path)
+    return found
+
+
+def _decoded(path: Path, found: dict[str, Any], decode: Callable[[dict[str, Any]], T]) -> T:
+    try:
+        return decode(found)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> EverfindError:
+    return IndexDamagedError(f"the index is damaged: {path} cannot be read", hint=REBUILD_HINT)
+
+
+def _check_format(directory: Path, found: Mapping[str, Any]) -> None:
+    version = found.get("format")
+    if isinstance(version, int) and version > FORMAT:
+        raise IndexIncompatibleError(
+            f"the index in {directory} has format {version}, this everfind reads up to {FORMAT}",
+            hint="Use the everfind that made it or a newer one, or set `index_dir` to another directory.",
+        )
+
+
+def _manifest_from(found: dict[str, Any]) -> Manifest:
+    model = dict(found["model"])
+    return Manifest(
+        recipe=Recipe(**found["recipe"]),
+        model=ModelInfo(**{**model, "source": ModelSource(model["source"])}),
+        created=float(found["created"]),
+        everfind_version=str(found["everfind_version"]),
+        format=int(found["format"]),
+    )
+
+
+def _coverage_from(found: dict[str, Any]) -> IndexCoverage:
+    return IndexCoverage(
+        folders=tuple(
+            FolderCoverage(
+                folder=Folder(f["folder"]["name"], f["folder"]["root"], tuple(f["folder"]["include"])),
+                coverage=Coverage(**f["coverage"]),
+                redactions=int(f["redactions"]),
+            )
+            for f in found["folders"]
+        ),
+        indexed_at=float(found["indexed_at"]),
+    )

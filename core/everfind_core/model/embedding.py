@@ -1,0 +1,89 @@
+"""Embedding models and what goes through them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
+"""Row-major float32 array of shape (texts, dimensions); rows have unit length."""
+
+
+class InputKind(StrEnum):
+    """Which side of retrieval a text stands on; some models want a prefix for it."""
+
+    DOCUMENT = "document"
+    QUERY = "query"
+
+
+class ModelSource(StrEnum):
+    """Where a model's weights come from."""
+
+    PACKAGE = "package"
+    DIRECTORY = "directory"
+    HUB = "hub"
+    REMOTE = "remote"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model's identity: it travels with the index, and vectors of two identities are never compared.
+
+    ``revision`` covers weights, tokenizer and graph variant. ``max_tokens`` is the window with special tokens,
+    ``special_tokens`` how many of it a text never gets; ``document_prefix_tokens`` likewise for the prefix.
+    ``noise_floor`` is a cosine below which a match is noise; None if nobody measured one. ``endpoint`` is the address
+    that texts are sent to; empty when nothing leaves the machine.
+    """
+
+    id: str
+    revision: str
+    dimensions: int
+    max_tokens: int
+    pooling: str
+    document_prefix: str = ""
+    query_prefix: str = ""
+    special_tokens: int = 2
+    document_prefix_tokens: int = 0
+    source: ModelSource = ModelSource.PACKAGE
+    variant: str = ""
+    noise_floor: float | None = None
+    endpoint: str = ""
+
+    @property
+    def text_budget(self) -> int:
+        """Tokens left for a document's own text."""
+        return self.max_tokens - self.special_tokens - self.document_prefix_tokens
+
+    @property
+    def identity(self) -> str:
+        """What must be equal for two vectors to be comparable."""
+        return f"{self.id}@{self.revision}"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A model's noise on the user's own corpus, and the threshold that follows. All scores are cosines.
+
+    ``noise_floor`` is what unrelated pairs and off-topic probes, ``samples`` in all, stay below. ``min_score`` is in
+    use, and comes from ``origin``: ``settings``, ``calibration`` or ``model``. ``measured`` in seconds since the epoch.
+    """
+
+    noise_floor: float
+    samples: int
+    suggested_min_score: float
+    min_score: float
+    origin: str
+    measured: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RerankRequest:
+    """Score each of ``texts`` for ``query`` with a cross-encoder; the answer keeps their order."""
+
+    query: str
+    texts: tuple[str, ...]
+    workspace: str = ""

@@ -1,0 +1,294 @@
+"""Queries and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from everfind_core.model.corpus import EMPTY_COUNTS, Coverage
+
+
+class SearchMode(StrEnum):
+    """Which arms answer."""
+
+    HYBRID = "hybrid"
+    SEMANTIC = "semantic"
+    LEXICAL = "lexical"
+
+
+class ProvenanceLabel(StrEnum):
+    """What put a hit into the answer."""
+
+    SEMANTIC = "semantic"
+    LEXICAL = "lexical"
+    BOTH = "both"
+    EXACT = "exact"
+    GRAPH = "graph"
+
+
+class Relation(StrEnum):
+    """How a hit that was not searched for belongs to one that was."""
+
+    CALLER = "caller"
+    CALLEE = "callee"
+    SIMILAR = "similar"
+    SUCCESSOR = "successor"
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticRank:
+    """A hit's place in the vector arm: rank from 1, cosine in [-1, 1]."""
+
+    rank: int
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalRank:
+    """A hit's place in the lexical arm: rank from 1, BM25 score (≥ 0, unbounded)."""
+
+    rank: int
+    bm25: float
+
+
+@dataclass(frozen=True, slots=True)
+class RerankRank:
+    """A hit's place after reranking: rank from 1, score on the reranker's own scale (higher is better)."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Why a hit is there: the label, and each arm's rank and raw score where that arm found it.
+
+    ``exact`` is the hit's rank among exact matches of rare query terms, from 1; 0 where it is none. ``rerank`` is None
+    where the hit was not reranked.
+    """
+
+    label: ProvenanceLabel
+    semantic: SemanticRank | None = None
+    lexical: LexicalRank | None = None
+    exact: int = 0
+    rerank: RerankRank | None = None
+
+    @property
+    def description(self) -> str:
+        """For people: ``semantic 0.712``, ``both 0.712``, ``lexical 7.31``, ``exact match``."""
+        if self.label is ProvenanceLabel.EXACT:
+            return "exact match"
+        if self.semantic:
+            return f"{self.label.value} {self.semantic.cosine:.3f}"
+        if self.lexical:
+            return f"{self.label.value} {self.lexical.bm25:.2f}"
+        return self.label.value
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one named ranking rule added to a hit's score."""
+
+    rule: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What may be searched; applied before ranking, never after. Empty means no limit.
+
+    ``include`` and ``exclude`` are path globs (gitignore style without negation, relative to a folder; a plain word
+    matches a whole path segment). ``statuses`` are document statuses. ``since`` and ``before`` are ISO 8601 dates of
+    documents. ``all_statuses`` brings documents back that their status hides, and what ``default_exclude`` names.
+    """
+
+    folders: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    since: str = ""
+    before: str = ""
+    all_statuses: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A question.
+
+    ``limit`` hits a page (1 to 100), ``cursor`` from the page before. ``graph_hops`` 0 or 1. ``max_tokens`` (0: none)
+    packs the best hits into that budget. ``min_score`` and ``relative_cutoff`` override the settings; None keeps them.
+    ``wait_seconds`` bounds how long to wait for pending changes.
+    """
+
+    query: str
+    limit: int = 10
+    mode: SearchMode = SearchMode.HYBRID
+    filters: Filters = field(default_factory=Filters)
+    cursor: str = ""
+    explain: bool = False
+    rerank: bool = False
+    graph_hops: int = 0
+    max_tokens: int = 0
+    min_score: float | None = None
+    relative_cutoff: float | None = None
+    wait_seconds: float = 0.0
+    workspace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk returned for a query.
+
+    ``score`` orders an answer: the fused score in hybrid mode, cosine or BM25 in the plain ones. ``page`` from 1; 0
+    where the file has none. ``successor`` is the path of the document that replaces this one; ``relation_to`` the
+    chunk id of the hit that brought this one, and ``relation_path`` its path, for it may not be in the answer.
+    """
+
+    chunk_id: str
+    folder: str
+    path: str
+    absolute_path: str
+    start_line: int
+    end_line: int
+    score: float
+    provenance: Provenance
+    text: str
+    symbol: str = ""
+    kind: str = ""
+    language: str = ""
+    heading: str = ""
+    status: str = ""
+    date: str = ""
+    successor: str = ""
+    page: int = 0
+    tokens: int = 0
+    relation: Relation | None = None
+    relation_to: str = ""
+    explain: tuple[Contribution, ...] = ()
+    relation_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Why an answer is empty: the best score there was, and the threshold it did not pass."""
+
+    best_score: float
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Documents that matched and were left out by a rule, counted by rule; the best one's path and folder."""
+
+    count: int = 0
+    by_rule: Mapping[str, int] = field(default_factory=lambda: EMPTY_COUNTS)
+    best_path: str = ""
+    best_folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """Whether files changed that the answer does not know of. ``indexed_at`` is in seconds since the epoch."""
+
+    stale: bool = False
+    pending: int = 0
+    indexed_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Hits, best first, and what they were searched in. ``left_out`` hits passed but did not fit the page or budget.
+
+    ``intents`` are what the query was taken to ask for (``callers``, ``tests`` …), ``parts`` what a compound query was
+    searched in; empty if it was searched whole.
+    """
+
+    query: str
+    generation: int
+    hits: tuple[Hit, ...]
+    coverage: Coverage
+    abstained: Abstention | None = None
+    hidden: Hidden = field(default_factory=Hidden)
+    staleness: Staleness = field(default_factory=Staleness)
+    warnings: tuple[str, ...] = ()
+    next_cursor: str = ""
+    left_out: int = 0
+    tokens: int = 0
+    intents: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GatherRequest:
+    """A search whose hits come as one Markdown block, with ``context_lines`` (0 to 200) of source around each."""
+
+    search: SearchRequest
+    context_lines: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A hit with its surroundings. ``changed``: the file is not the indexed version, so the stored text is shown."""
+
+    hit: Hit
+    start_line: int
+    end_line: int
+    text: str
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GatherAnswer:
+    """The search's answer, its passages, and both as one Markdown block ready for a context window."""
+
+    answer: SearchAnswer
+    passages: tuple[Passage, ...]
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedRequest:
+    """What belongs to a symbol, or to the chunk at ``folder``/``path``:``line``, by any of ``relations`` (empty: all).
+
+    ``limit`` related chunks a page (1 to 100), ``cursor`` from the page before; ``filters`` limit what may be returned.
+    """
+
+    symbol: str = ""
+    folder: str = ""
+    path: str = ""
+    line: int = 0
+    relations: tuple[Relation, ...] = ()
+    limit: int = 10
+    workspace: str = ""
+    filters: Filters = field(default_factory=Filters)
+    cursor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedHit:
+    """A related chunk, how it is related, and how sure that is (0 to 1; names can be ambiguous).
+
+    ``line`` is the line of the call, from 1; 0 where there is none.
+    """
+
+    hit: Hit
+    relation: Relation
+    confidence: float
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedAnswer:
+    """What is related, best first. ``targets`` are what the request may mean: several if its symbol is ambiguous."""
+
+    generation: int
+    targets: tuple[Hit, ...]
+    related: tuple[RelatedHit, ...]
+    coverage: Coverage
+    staleness: Staleness = field(default_factory=Staleness)
+    warnings: tuple[str, ...] = ()
+    next_cursor: str = ""
+    left_out: int = 0

@@ -1,0 +1,67 @@
+"""What a workspace holds, and how it is doing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from everfind_core.model.corpus import Coverage, Folder, SkippedFile
+from everfind_core.model.embedding import Calibration, ModelInfo
+
+
+class Severity(StrEnum):
+    """How much a finding matters."""
+
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class HealthFinding:
+    """One check's outcome, with the way out where something is wrong."""
+
+    check: str
+    severity: Severity
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderStatus:
+    """One folder's coverage; whether its directory can be read now (``usable``) and is configured (``added``).
+
+    ``watched`` is whether changes in it are followed now.
+    """
+
+    folder: Folder
+    coverage: Coverage
+    usable: bool = True
+    added: bool = True
+    redactions: int = 0
+    watched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceStatus:
+    """Coverage by folder, the model, sizes in bytes, and findings. ``indexed_at`` in seconds since the epoch.
+
+    ``version`` of everfind and ``settings_digest`` (hex) are those of the process that answers.
+    """
+
+    workspace: str
+    index_directory: str
+    generation: int
+    folders: tuple[FolderStatus, ...]
+    coverage: Coverage
+    model: ModelInfo | None = None
+    indexed_at: float = 0.0
+    disk_bytes: int = 0
+    redactions: int = 0
+    writer: str = ""
+    skipped_files: tuple[SkippedFile, ...] = ()
+    findings: tuple[HealthFinding, ...] = ()
+    outgoing: tuple[str, ...] = field(default=())
+    calibration: Calibration | None = None
+    version: str = ""
+    settings_digest: str = ""

@@ -1,0 +1,1 @@
+"""What several tests share: fakes of the ports, and builders of folders."""

@@ -1,0 +1,119 @@
+"""Fakes of the ports: small, fast, and as strict as the real ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import InvalidRequestError
+from everfind_core.model import FileRef, InputKind, ModelInfo, TokenSpans, Vectors
+from everfind_core.ports import FileChunks, StoredChunk, TokenIds
+
+DIMENSIONS = 32
+MODEL = ModelInfo(id="fake", revision="1", dimensions=DIMENSIONS, max_tokens=256, pooling="mean")
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class FakeTokenizer:
+    """Words and punctuation; an id is a hash of the word."""
+
+    sliceable = True
+
+    def encode(self, text: str) -> TokenSpans:
+        found = list(_WORD.finditer(text))
+        ids = [int.from_bytes(blake2b(m.group().encode(), digest_size=3).digest(), "big") for m in found]
+        return TokenSpans(np.array(ids, np.int64), np.array([m.start() for m in found], np.int64))
+
+
+@dataclass
+class FakeEmbedder:
+    """A bag of hashed tokens as a unit vector: equal texts are equal, similar ones near. Records what it embedded."""
+
+    embedded: int = 0
+    calls: int = 0
+    fail_after: int | None = None
+    info: ModelInfo = MODEL
+
+    def model(self) -> ModelInfo:
+        return self.info
+
+    def tokenizer(self) -> FakeTokenizer:
+        return FakeTokenizer()
+
+    def embed(self, texts: Sequence[str], kind: InputKind, *, cancel: Cancellation | None = None) -> Vectors:
+        return self._vectors([self.tokenizer().encode(text).ids for text in texts], cancel)
+
+    def embed_tokens(self, sequences: Sequence[TokenIds], *, cancel: Cancellation | None = None) -> Vectors:
+        for n, sequence in enumerate(sequences):
+            if len(sequence) > self.info.text_budget:
+                raise InvalidRequestError.of(f"sequences[{n}]", "too long")
+        return self._vectors(sequences, cancel)
+
+    def _vectors(self, sequences: Sequence[TokenIds], cancel: Cancellation | None) -> Vectors:
+        if cancel:
+            cancel.check()
+        self.calls += 1
+        if self.fail_after is not None and self.calls > self.fail_after:
+            raise RuntimeError("the embedder broke")
+        self.embedded += len(sequences)
+        rows = np.zeros((len(sequences), self.info.dimensions), np.float32)
+        for row, ids in zip(rows, sequences, strict=True):
+            np.add.at(row, np.asarray(ids) % self.info.dimensions, 1.0)
+            row[0] += 1e-3
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True) if len(rows) else rows
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass
+class MemoryStore:
+    """A ChunkWriter in memory; each change is one generation."""
+
+    rows: dict[FileRef, tuple[StoredChunk, ...]] = field(default_factory=dict)
+    version: int = 1
+    commits: list[list[FileRef]] = field(default_factory=list)
+    lookups: int = 0
+    maintained: list[bool] = field(default_factory=list)
+
+    def replace(self, files: Sequence[FileChunks]) -> None:
+        assert len({f.ref for f in files}) == len(files)
+        for file in files:
+            assert all(row.vector is not None for row in file.chunks)
+            self.rows[file.ref] = file.chunks
+            if not file.chunks:
+                del self.rows[file.ref]
+        self.commits.append([f.ref for f in files])
+        self.version += 1
+
+    def delete_folder(self, folder: str) -> None:
+        self.rows = {ref: rows for ref, rows in self.rows.items() if ref.folder != folder}
+        self.version += 1
+
+    def vectors(self, keys: Iterable[str]) -> Mapping[str, npt.NDArray[np.floating]]:
+        self.lookups += 1
+        wanted = set(keys)
+        return {
+            row.embedding_key: row.vector
+            for rows in self.rows.values()
+            for row in rows
+            if row.embedding_key in wanted and row.vector is not None
+        }
+
+    def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
+        return {ref: (len(rows), rows[0].content_hash) for ref, rows in self.rows.items()}
+
+    def generation(self) -> int:
+        return self.version
+
+    def maintain(self, *, finish: bool) -> None:
+        self.maintained.append(finish)
+
+    def close(self) -> None:
+        pass

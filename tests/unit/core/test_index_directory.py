@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+
+import pytest
+
+from everfind_core.errors import (
+    IndexDamagedError,
+    IndexIncompatibleError,
+    IndexMissingError,
+    StorageError,
+    StorageFullError,
+)
+from everfind_core.index_directory import (
+    FORMAT,
+    GENERATIONS_PER_INDEX,
+    FolderCoverage,
+    IndexCoverage,
+    Manifest,
+    Recipe,
+    create_index,
+    current_index,
+    make_current,
+    storage_error,
+    write_json,
+)
+from everfind_core.model import Coverage, Folder, ModelInfo
+
+MODEL = ModelInfo("m", "r", 384, 256, "mean")
+MANIFEST = Manifest(Recipe("m@r", "lines-1 x", "1"), MODEL, 12.5, "0.1.0")
+
+
+def test_an_index_answers_once_it_is_made_current(tmp_path: Path) -> None:
+    with pytest.raises(IndexMissingError):
+        current_index(tmp_path / "absent")
+    first = create_index(tmp_path, MANIFEST)
+    with pytest.raises(IndexMissingError):
+        current_index(tmp_path)
+    make_current(tmp_path, first)
+    found = current_index(tmp_path)
+    assert found.directory == first.directory
+    assert found.manifest == MANIFEST
+
+
+def test_generations_grow_over_rebuilds(tmp_path: Path) -> None:
+    first, second = create_index(tmp_path, MANIFEST), create_index(tmp_path, MANIFEST)
+    assert first.generation_base == 0
+    assert second.generation_base == GENERATIONS_PER_INDEX
+
+
+def test_coverage_round_trips_and_sums_up(tmp_path: Path) -> None:
+    index = create_index(tmp_path, MANIFEST)
+    assert index.read_coverage() == IndexCoverage()
+    coverage = IndexCoverage(
+        (
+            FolderCoverage(Folder("a", "/x/a"), Coverage(3, 9, {"binary": 1, "link": 2}, 1), 4),
+            FolderCoverage(Folder("b", "/x/b", ("*.py",)), Coverage(1, 2, {"binary": 5}, 0)),
+        ),
+        99.5,
+    )
+    index.write_coverage(coverage)
+    assert index.read_coverage() == coverage
+    assert coverage.total() == Coverage(4, 11, {"binary": 6, "link": 2}, 1)
+    assert coverage.total(("b",)) == Coverage(1, 2, {"binary": 5}, 0)
+    assert coverage.roots() == {"a": "/x/a", "b": "/x/b"}
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"format": 1}', '{"index": 7}', '{"index": "../../etc"}', "\x00\xff"]
+)
+def test_a_damaged_pointer_is_named(tmp_path: Path, content: str) -> None:
+    make_current(tmp_path, create_index(tmp_path, MANIFEST))
+    (tmp_path / "current.json").write_text(content, encoding="latin-1")
+    with pytest.raises(IndexDamagedError, match=r"current\.json|manifest\.json") as caught:
+        current_index(tmp_path)
+    assert "--rebuild" in caught.value.hint
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"format": 1, "recipe": {}, "model": {}}', "nonsense"])
+def test_a_damaged_manifest_is_named(tmp_path: Path, content: str) -> None:
+    index = create_index(tmp_path, MANIFEST)
+    make_current(tmp_path, index)
+    (index.directory / "manifest.json").write_text(content)
+    with pytest.raises(IndexDamagedError, match=r"manifest\.json"):
+        current_index(tmp_path)
+
+
+def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    index = create_index(tmp_path, MANIFEST)
+    make_current(tmp_path, index)
+    path = index.directory / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": FORMAT + 1}))
+    with pytest.raises(IndexIncompatibleError, match=f"format {FORMAT + 1}"):
+        current_index(tmp_path)
+
+
+def test_damaged_coverage_is_named(tmp_path: Path) -> None:
+    index = create_index(tmp_path, MANIFEST)
+    (index.directory / "coverage.json").write_text('{"folders": [{}], "indexed_at": 0}')
+    with pytest.raises(IndexDamagedError, match=r"coverage\.json"):
+        index.read_coverage()
+
+
+def test_a_file_is_replaced_whole_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    write_json(tmp_path / "x.json", {"a": 1})
+    write_json(tmp_path / "x.json", {"a": 2})
+    assert json.loads((tmp_path / "x.json").read_text()) == {"a": 2}
+    assert [p.name for p in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_an_unwritable_place_is_a_storage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="file"):
+        create_index(tmp_path / "file", MANIFEST)
+
+
+def test_no_space_is_told_apart() -> None:
+    full = storage_error(OSError(errno.ENOSPC, "No space left on device"), Path("/x"))
+    assert isinstance(full, StorageFullError)
+    assert type(storage_error(OSError(errno.EROFS, "Read-only file system"), Path("/x"))) is StorageError
