@@ -1,0 +1,19 @@
+"""Whether this CPU multiplies unsigned by signed 8-bit integers without saturating."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+CPU_INFO = Path("/proc/cpuinfo")
+DOT_PRODUCT_FLAGS = frozenset({"avx512_vnni", "avx_vnni", "asimddp"})
+"""Names of the instruction sets on x86-64 and arm64. Older kernels add two products in 16 bits, which saturates."""
+
+
+def has_int8_dot_product(cpu_info: Path = CPU_INFO) -> bool:
+    """Whether the first CPU that ``cpu_info`` describes has one of the instruction sets; False if unknown."""
+    try:
+        with cpu_info.open(encoding="utf-8", errors="replace") as lines:
+            flags = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
+    except OSError:
+        return False
+    return not DOT_PRODUCT_FLAGS.isdisjoint(flags.split())

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import CancelledError, InvalidRequestError, ModelUnusableError
+from everfind_core.model import InputKind, ModelSource, Vectors
+from everfind_core.ports import Embedder
+from everfind_embedder import EmbedderSettings, open_embedder
+from everfind_embedder.encoder import plan_runs
+from everfind_embedder.engine import OnnxEmbedder
+from everfind_embedder.loaded import LoadedModel
+from everfind_embedder.packaged import INT8_ROWS, load_packaged
+from everfind_embedder.processor import has_int8_dot_product
+from everfind_embedder.quota import cpu_quota
+
+DOCUMENT, QUERY = InputKind.DOCUMENT, InputKind.QUERY
+FP32 = np.load(Path(__file__).parent / "fp32_reference.npz")["vectors"].astype(np.float32)
+
+
+def distances(left: Vectors, right: Vectors) -> Vectors:
+    cosines: Vectors = (left * right).sum(axis=1) / np.linalg.norm(left, axis=1) / np.linalg.norm(right, axis=1)
+    return 1 - cosines
+
+
+def test_it_is_an_embedder(embedder: OnnxEmbedder) -> None:
+    port: Embedder = embedder
+    info = port.model()
+    assert (info.dimensions, info.max_tokens, info.special_tokens, info.text_budget) == (384, 256, 2, 254)
+    assert (info.pooling, info.source) == ("mean", ModelSource.PACKAGE)
+
+
+def test_fidelity_to_fp32(embedder: OnnxEmbedder, reference_texts: list[str]) -> None:
+    vectors = embedder.embed(reference_texts, DOCUMENT)
+    cosines = 1 - distances(vectors, FP32)
+    assert cosines.mean() >= 0.997
+    assert cosines.min() >= 0.98
+
+
+def test_vectors_are_float32_of_unit_length(embedder: OnnxEmbedder, reference_texts: list[str]) -> None:
+    vectors = embedder.embed(reference_texts[:10], DOCUMENT)
+    assert vectors.dtype == np.float32
+    assert vectors.flags.c_contiguous
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_alone_in_a_batch_in_any_order_and_concurrently(embedder: OnnxEmbedder, reference_texts: list[str]) -> None:
+    short = [text for text in reference_texts if len(text) < 300]
+    texts = short + [f"{word} pads the group" for word in ["one", "two", "three", "four", "five", "six"]]
+    together = embedder.embed(texts, DOCUMENT)
+    alone = np.concatenate([embedder.embed([text], DOCUMENT) for text in texts])
+    order = np.random.default_rng(3).permutation(len(texts))
+    shuffled = embedder.embed([texts[i] for i in order], DOCUMENT)
+    with ThreadPoolExecutor(4) as callers:
+        concurrent = list(callers.map(lambda _: embedder.embed(texts[::2], DOCUMENT), range(4)))
+    assert distances(together, alone).max() <= 1e-5
+    assert distances(together[order], shuffled).max() <= 1e-5
+    for vectors in concurrent:
+        assert distances(together[::2], vectors).max() <= 1e-5
+
+
+def test_tokens_and_text_give_the_same_vector(embedder: OnnxEmbedder, reference_texts: list[str]) -> None:
+    texts = [text for text in reference_texts if len(embedder.tokenizer().encode(text)) <= 254][:20]
+    ids = [embedder.tokenizer().encode(text).ids for text in texts]
+    assert distances(embedder.embed_tokens(ids), embedder.embed(texts, DOCUMENT)).max() <= 1e-6
+
+
+def test_a_text_is_cut_at_the_window(embedder: OnnxEmbedder) -> None:
+    full, longer = embedder.embed(["word " * 254, "word " * 255 + "and another end"], QUERY)
+    np.testing.assert_allclose(full, longer, atol=1e-6)
+
+
+def test_a_sequence_beyond_the_budget_is_refused(embedder: OnnxEmbedder) -> None:
+    embedder.embed_tokens([np.full(254, 7592, np.int64)])
+    with pytest.raises(InvalidRequestError, match=r"sequences\[1\]: 255 tokens, but the model takes 254"):
+        embedder.embed_tokens([np.array([7592]), np.full(255, 7592, np.int64)])
+
+
+def test_no_texts(embedder: OnnxEmbedder) -> None:
+    assert embedder.embed([], QUERY).shape == (0, 384)
+    assert embedder.embed_tokens([]).shape == (0, 384)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\0", "😀🚀", "中文查询", "\u0301", "a" * 5_000, "\ud800"])
+def test_odd_texts_have_a_vector(embedder: OnnxEmbedder, text: str) -> None:
+    assert np.isfinite(embedder.embed([text], QUERY)).all()
+
+
+def test_nul_characters_change_nothing(embedder: OnnxEmbedder) -> None:
+    plain, nul = embedder.embed(["open the file", "open\0 the\0 file"], DOCUMENT)
+    np.testing.assert_allclose(plain, nul, atol=1e-6)
+
+
+def test_a_cancelled_call_ends_early(embedder: OnnxEmbedder) -> None:
+    cancel = Cancellation()
+    timer = threading.Timer(0.05, cancel.cancel)
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(CancelledError):
+        embedder.embed_tokens([np.full(250, 7592, np.int64)] * 2_000, cancel=cancel)
+    assert time.monotonic() - start < 2
+    assert embedder.embed(["goes on"], QUERY).shape == (1, 384)
+
+
+def test_a_query_does_not_wait_for_a_bulk_batch(embedder: OnnxEmbedder) -> None:
+    cancel = Cancellation()
+
+    def bulk() -> None:
+        with pytest.raises(CancelledError):
+            embedder.embed_tokens([np.full(250, 7592, np.int64)] * 5_000, cancel=cancel)
+
+    thread = threading.Thread(target=bulk)
+    thread.start()
+    time.sleep(0.1)
+    start = time.monotonic()
+    embedder.embed(["how do I open a file"], QUERY)
+    waited = time.monotonic() - start
+    cancel.cancel()
+    thread.join()
+    assert waited < 1
+
+
+def test_the_model_loads_once_for_many_threads() -> None:
+    loads: list[LoadedModel] = []
+
+    def load() -> LoadedModel:
+        time.sleep(0.02)
+        loads.append(load_packaged())
+        return loads[-1]
+
+    engine = OnnxEmbedder(load, 1)
+    with ThreadPoolExecutor(4) as callers:
+        infos = list(callers.map(lambda _: engine.model(), range(8)))
+    engine.close()
+    assert len(loads) == 1
+    assert set(infos) == {loads[0].info}
+
+
+def test_a_failed_load_is_tried_again() -> None:
+    failures = [ModelUnusableError("gone")]
+
+    def load() -> LoadedModel:
+        if failures:
+            raise failures.pop()
+        return load_packaged()
+
+    engine = OnnxEmbedder(load, 1)
+    with pytest.raises(ModelUnusableError, match="gone"):
+        engine.embed(["x"], QUERY)
+    assert engine.embed(["x"], QUERY).shape == (1, 384)
+    engine.close()
+
+
+def test_threads_follow_the_quota_unless_set() -> None:
+    by_quota, by_hand = open_embedder(EmbedderSettings()), open_embedder(EmbedderSettings(threads=3))
+    assert isinstance(by_quota, OnnxEmbedder)
+    assert isinstance(by_hand, OnnxEmbedder)
+    assert (by_quota.threads, by_hand.threads) == (cpu_quota(), 3)
+
+
+def test_this_machine_runs_the_fast_variant(embedder: OnnxEmbedder) -> None:
+    if not has_int8_dot_product():
+        pytest.skip("this CPU has no 8-bit dot product")
+    assert embedder.model().variant == INT8_ROWS
+
+
+@given(st.lists(st.integers(1, 300), max_size=60), st.integers(1, 600))
+def test_a_plan_holds_every_sequence_once_with_equal_lengths(lengths: list[int], run_tokens: int) -> None:
+    runs = plan_runs(lengths, run_tokens)
+    assert sorted(int(i) for run in runs for i in run) == list(range(len(lengths)))
+    for run in runs:
+        assert len({lengths[i] for i in run}) == 1
+        assert len(run) == 1 or len(run) * lengths[run[0]] <= run_tokens
+    longest = [lengths[run[0]] for run in runs]
+    assert longest == sorted(longest, reverse=True)
