@@ -37,7 +37,7 @@ lint: $(READY) ## check style, the contracts' lint, and that generated files are
 
 types: $(READY) ## check types (mypy strict, pyright)
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 arch: $(READY) ## check who imports whom
 	$(BIN)/lint-imports

@@ -127,7 +127,21 @@ class IndexLocation:
 
     def write_coverage(self, coverage: IndexCoverage) -> None:
         """Replace its coverage."""
-        write_json(self.directory / COVERAGE, asdict(coverage))
+        folders = [
+            {
+                "folder": asdict(one.folder),
+                "coverage": {
+                    "files": one.coverage.files,
+                    "chunks": one.coverage.chunks,
+                    "skipped": dict(one.coverage.skipped),
+                    "pending": one.coverage.pending,
+                    "unembedded": one.coverage.unembedded,
+                },
+                "redactions": one.redactions,
+            }
+            for one in coverage.folders
+        ]
+        write_json(self.directory / COVERAGE, {"folders": folders, "indexed_at": coverage.indexed_at})
 
 
 def current_index(index_directory: Path) -> IndexLocation:

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.model import (
@@ -41,7 +38,11 @@ from everfind_core.model import (
     WorkspaceStatus,
 )
 
-TokenIds: TypeAlias = npt.NDArray[np.int64]
+if TYPE_CHECKING:  # the command line must not wait for numpy
+    import numpy as np
+    import numpy.typing as npt
+
+TokenIds: TypeAlias = "npt.NDArray[np.int64]"
 EventSink: TypeAlias = Callable[[RunEvent], None]
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:  # the command line must not wait for numpy
+    import numpy as np
+    import numpy.typing as npt
 
 
 class LineKind(StrEnum):

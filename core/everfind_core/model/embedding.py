@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:  # the command line must not wait for numpy
+    import numpy as np
+    import numpy.typing as npt
 
-Vectors: TypeAlias = npt.NDArray[np.float32]
+Vectors: TypeAlias = "npt.NDArray[np.float32]"
 """Row-major float32 array of shape (texts, dimensions); rows have unit length."""
 
 

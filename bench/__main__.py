@@ -1,0 +1,34 @@
+"""``python -m bench [--quick] [NAME...]``: measure the claims of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+
+from bench import indexing, searching, startup
+from bench.figures import Figure, machine
+
+MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
+    "startup": startup.measure,
+    "indexing": indexing.measure,
+    "sixty-files": indexing.sixty_files,
+    "searching": searching.measure,
+}
+
+
+def main() -> None:
+    """Run the named measures, or all, and print a line for each figure as it comes."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(MEASURES)}; all if none is given")
+    parser.add_argument("--quick", action="store_true", help="smaller inputs, to see that everything runs")
+    chosen = parser.parse_args()
+    if unknown := [name for name in chosen.names if name not in MEASURES]:
+        parser.error(f"no measure is called {unknown[0]}")
+    print(machine(), flush=True)
+    for name in chosen.names or MEASURES:
+        for figure in MEASURES[name](quick=chosen.quick):
+            print(figure.line(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

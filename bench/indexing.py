@@ -1,0 +1,125 @@
+"""Indexing against its limit: a bare onnxruntime loop over the very same token sequences, in the same run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bench import corpora
+from bench.figures import Cost, Figure, run
+from everfind_core.chunking import TextChunker
+from everfind_core.model import FileRef, Folder
+from everfind_embedder.encoder import plan_runs
+from everfind_embedder.packaged import load_packaged
+from everfind_embedder.quota import cpu_quota
+from everfind_indexer.extractors import extract
+from everfind_indexer.preparing import Preparation, prepare
+from everfind_indexer.reading import read_file
+from everfind_indexer.run import file_state
+from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.sources import Sources
+
+Ids = npt.NDArray[np.int64]
+
+
+def measure(*, quick: bool = False) -> Iterator[Figure]:
+    """Efficiency, token overhead and memory of a cold index of code and of pages."""
+    with tempfile.TemporaryDirectory() as scratch:
+        base = Path(scratch)
+        code = corpora.stdlib(base / "code", files=80 if quick else None)
+        pages = corpora.pages(base / "pages", minimum=500)
+        yield from _corpus("code", code, base)
+        yield from _corpus("pages", pages, base)
+
+
+def sixty_files(*, quick: bool = False) -> Iterator[Figure]:
+    """CPU seconds for a corpus of 60 Python files that cost a reference system 556 CPU-s."""
+    with tempfile.TemporaryDirectory() as scratch:
+        base = Path(scratch)
+        cost, _ = _index(corpora.sixty_files(base / "sixty", 10 if quick else 60), base / "home")
+        size = sum(p.stat().st_size for p in (base / "sixty").rglob("*.py")) / 1e6
+        yield Figure("cold index of 60 Python files: CPU", cost.cpu, "s", 70, note=f"{size:.2f} MB")
+
+
+def environment(home: Path) -> dict[str, str]:
+    """A user of one's own: settings, index and caches below ``home``."""
+    return {
+        **os.environ,
+        **{f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "CACHE", "STATE")},
+        "ORT_DISABLE_TELEMETRY": "1",
+    }
+
+
+def everfind(*arguments: str) -> list[str]:
+    """The command line of the everfind beside this Python."""
+    return [str(Path(sys.executable).with_name("everfind")), *arguments]
+
+
+def _corpus(name: str, corpus: Path, base: Path) -> Iterator[Figure]:
+    sequences = _sequences(corpus)
+    before = _bare_loop(sequences)
+    cost, report = _index(corpus, base / f"home-{name}")
+    after = _bare_loop(sequences)
+    bare = (before + after) / 2
+    files, tokens = report["files"]["indexed"], sum(map(len, sequences))
+    note = f"{files} files, {tokens:,} tokens; bare {before:.1f} s, {after:.1f} s, index {cost.wall:.1f} s"
+    yield Figure(
+        f"{name}: pipeline efficiency (bare loop / whole index)",
+        bare / cost.wall,
+        "ratio",
+        0.85,
+        at_most=False,
+        note=note,
+    )
+    yield Figure(
+        f"{name}: tokens embedded / tokens of the corpus", report["tokens"] / report["corpus_tokens"], "ratio", 1.3
+    )
+    yield Figure(f"{name}: peak resident memory", cost.peak_mib, "MiB", 600)
+
+
+def _index(corpus: Path, home: Path) -> tuple[Cost, dict[str, Any]]:
+    env = environment(home)
+    run(everfind("add", str(corpus)), env=env)
+    cost = run(everfind("index", "--json"), env=env)
+    return cost, json.loads(cost.stdout)
+
+
+def _sequences(corpus: Path) -> list[Ids]:
+    """What the index embeds for ``corpus``, each distinct text once, wrapped as the model takes it."""
+    model = load_packaged()
+    folder = Folder("bench", str(corpus))
+    settings = IndexerSettings(corpus.parent / "unused", (folder,))
+    how = Preparation(extract, TextChunker(), model.tokenizer, settings.limits(model.info))
+    sequences: dict[str, Ids] = {}
+    for found in Sources(settings).discover(folder).files:
+        raw = read_file(folder.root, found.path, settings.max_file_bytes)
+        prepared = prepare(file_state(FileRef(folder.name, found.path), found, raw.content_hash), raw.data, how)
+        for row, ids in zip(prepared.rows, prepared.token_ids, strict=True):
+            if ids is not None:
+                sequences.setdefault(row.embedding_key, model.tokenizer.wrap(ids))
+    return list(sequences.values())
+
+
+def _bare_loop(sequences: Sequence[Ids]) -> float:
+    """Seconds that the model alone needs for ``sequences``, with the best session settings, on all cores."""
+    model = load_packaged()
+    runs = plan_runs([len(s) for s in sequences], model.run_tokens)
+
+    def one(indices: npt.NDArray[np.intp]) -> None:
+        model.encoder.run(np.stack([sequences[i] for i in indices]))
+
+    with ThreadPoolExecutor(cpu_quota()) as threads:
+        list(threads.map(one, runs[:16]))
+        start = time.perf_counter()
+        list(threads.map(one, runs))
+        return time.perf_counter() - start

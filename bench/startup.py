@@ -1,0 +1,38 @@
+"""How long a fresh process takes: start-up, a search, and a run in which nothing changed."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench import corpora
+from bench.figures import Figure, run
+from bench.indexing import environment, everfind
+
+RUNS = 7
+
+
+def measure(*, quick: bool = False) -> Iterator[Figure]:
+    """Median wall seconds of whole processes."""
+    with tempfile.TemporaryDirectory() as scratch:
+        base = Path(scratch)
+        env = environment(base / "home")
+        corpus = corpora.many_files(base / "notes", 2_000 if quick else 10_000)
+        run(everfind("add", str(corpus)), env=env)
+        run(everfind("index"), env=env)
+        run(everfind("index"), env=env)  # files that were young at the first run are looked at once more
+        bare = _median(["python3", "-c", "pass"], env)
+        for claim, arguments, bar in (
+            ("everfind --help", ["--help"], 0.3),
+            ("everfind config", ["config"], 0.4),
+            ("everfind search, 10,000 files", ["search", "quick brown fox"], 1.8),
+            ("everfind index, nothing changed, 10,000 files", ["index"], 1.5),
+        ):
+            seconds = _median(everfind(*arguments), env)
+            yield Figure(claim, seconds, "s", bar, note=f"{seconds / bare:.1f} × an empty Python process")
+
+
+def _median(command: list[str], env: dict[str, str]) -> float:
+    return statistics.median(run(command, env=env).wall for _ in range(RUNS))

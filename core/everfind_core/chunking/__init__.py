@@ -1,0 +1,50 @@
+"""From a document to chunks: natural borders, sizes in the model's tokens, and borders that an edit does not move.
+
+::
+
+    text ── source ── lines and their tokens, measured once a file
+              │
+              ├── markdown | prose | code | config   one analyser a kind of line: strength of each boundary, outline
+              │
+              └── packer ── cuts ── assembly ── chunks: text, context, overlap, symbol, page, token ids
+
+**The rule of the packer.** Packing greedily from the top gives full chunks, but one inserted line moves every later
+border. Here a border depends on what stands near it, and on nothing else. Let the *cap* C be the most that a chunk's
+own lines may count (:func:`~everfind_core.chunking.limits.body_cap`), and r = 0.3 C.
+
+1. Each boundary before a line that is not blank has a *priority*: its strength (heading or definition, then paragraph
+   or statement group, then line), and among equals a hash of the line, and among equal lines one of four lines.
+2. A boundary is an *anchor* if none within r tokens to either side, the document's ends included, has a higher
+   priority (of equal ones the first stands). So two anchors are at least r apart, and tiny sections join neighbours.
+3. An anchor is a *border* if the nearest stronger anchors to its left and right are more than C apart: what fits
+   between two strong borders stays whole, whatever weaker ones are inside.
+4. What is still longer than C has no anchor inside. It is cut from its start on: at the strongest heading or
+   definition that leaves a tenth of C on both sides, else at the last of the strongest boundaries in the second half
+   of C. In a text that repeats itself, these cuts repeat, too, and give equal chunks.
+
+A huge line (heavier than C alone) and front matter are packed apart; inside a huge line the units are words, and the
+ends of sentences the strongest boundaries.
+
+**What an edit changes.** Step 2 looks r far, so an edited line at p changes no anchor farther than r (and three
+lines) from it. Step 3: let an anchor b be farther than C + r to the left of p. Its stronger neighbour to the right
+either lies before all changed anchors, and is the same as before the edit, or is more than C away from b, so that b
+is a border before and after; to the right of p likewise. **So no border farther than 1.3 C from an edit ever
+changes**, but for cuts of step 4 in the same stretch without anchors. Such stretches are short (their priorities fall
+and then rise from each r to the next), but in repeated text, where the cuts are equal. How many
+chunks lie in that reach is not bounded by 4 in theory (borders may be r apart: at most 9), but in practice: of all
+edits tried on every line of real files most change one chunk, and none changed more than four, overlap included
+(``tests/unit/chunking/test_chunk_resync.py``; figures in docs/benchmarks.md).
+
+Two kinds of edit reach farther because they change what the text means. Renaming, adding or removing a heading, a
+class or a key changes the context of all that it encloses, which is part of what is embedded; a line without an
+opening ``:`` or ``{`` never does. Opening or closing a Markdown fence changes what the lines up to the next one are.
+
+**Overlap** repeats whole lines of the same section, only where a section or a body was split, never in configuration
+and data, and counts neither towards C nor in any decision above. **Context** gets the room that is left below the hard limit, the outermost part
+goes first; the overlap gets what then remains.
+"""
+
+from everfind_core.chunking.chunker import TextChunker
+from everfind_core.chunking.limits import limits_by_kind
+
+__all__ = ["TextChunker", "limits_by_kind"]

@@ -1,0 +1,1 @@
+"""The front of everfind: settings, command line, and the one-process mode."""

@@ -1,0 +1,73 @@
+"""The application: the options before a command, and the commands in the order of the help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everfind_core import __version__
+from everfind_gateway.cli import corpus, evaluate, files, health, index, search
+from everfind_gateway.cli.runtime import Runtime
+from everfind_gateway.render.streams import emit
+
+EPILOG = 'Start with `everfind add DIR`, then `everfind index`, then `everfind search "a question"`.'
+
+app = typer.Typer(
+    name="everfind",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        emit(f"everfind {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def everfind(
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="A project (its directory or its .everfind/config.toml), or a settings file to use in place of your "
+            "own. EVERFIND_CONFIG says the same.",
+        ),
+    ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback answers
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Semantic search over folders of code and documents."""
+    context.obj = Runtime(config)
+    if context.invoked_subcommand is None:
+        emit(context.get_help())
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "add": corpus.add,
+    "remove": corpus.remove,
+    "list": corpus.list_folders,
+    "config": corpus.config,
+    "index": index.index,
+    "search": search.search,
+    "gather": search.gather,
+    "grep": files.grep,
+    "cat": files.cat,
+    "status": health.status,
+    "doctor": health.doctor,
+    "eval": evaluate.evaluate,
+    "version": health.version,
+}
+"""The commands by name, in the order of the help."""
+
+for name, command in COMMANDS.items():
+    app.command(name)(command)

@@ -1,0 +1,128 @@
+"""`add`, `remove`, `list` and `config`: what is searched, and with which settings."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from everfind_core.errors import IndexMissingError, InvalidRequestError
+from everfind_core.paths import decode_os_path, printable
+from everfind_gateway.cli import runtime
+from everfind_gateway.cli.options import Json
+from everfind_gateway.render.streams import emit, emit_json, note
+
+if TYPE_CHECKING:
+    from everfind_core.model import Folder
+    from everfind_gateway.settings import Settings
+
+
+def add(
+    context: typer.Context,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Directories to add.", show_default=False)],
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="The folder's name, in place of its directory's.", show_default=False)
+    ] = "",
+    include: Annotated[
+        list[str] | None,
+        typer.Option("--include", metavar="GLOB", help="Index only files whose path matches. Repeatable."),
+    ] = None,
+) -> None:
+    """Add directories to what is searched. Either all are added or none."""
+    from everfind_gateway.folders import add_folders
+
+    if name and len(paths) > 1:
+        raise InvalidRequestError.of("name", "one name cannot be for several folders", hint="Add them one by one.")
+    settings = runtime.runtime_of(context).settings(may_be_missing=True)
+    added = add_folders(
+        settings.files.folders_file, paths, name=name, include=include or (), index_dir=settings.index_dir
+    )
+    for folder in added:
+        emit(f"added {printable(folder.name)}  {printable(folder.root)}")
+    note("`everfind index` makes it searchable.")
+
+
+def remove(
+    context: typer.Context,
+    target: Annotated[str, typer.Argument(metavar="NAME|PATH", help="The folder, by its name or its path.")],
+    keep_index: Annotated[bool, typer.Option("--keep-index", help="Leave what is indexed of it searchable.")] = False,
+) -> None:
+    """Remove a folder, and its text from the index. Its files stay as they are."""
+    from everfind_gateway.folders import find_folder, remove_folder
+
+    settings = runtime.runtime_of(context).settings()
+    folder = find_folder(settings.folders, target)
+    forgotten = 0 if keep_index else _forget(settings, folder)
+    remove_folder(settings.files.folders_file, folder)
+    what = "its index is kept" if keep_index else f"{forgotten:,} files forgotten"
+    emit(f"removed {printable(folder.name)}  {printable(folder.root)}  ({what})")
+
+
+def list_folders(context: typer.Context, as_json: Json = False) -> None:
+    """List the folders: name, path, and globs where it has some."""
+    from everfind_core.json_form import folder_json
+
+    settings = runtime.runtime_of(context).settings()
+    if as_json:
+        folders = [{**folder_json(folder), "usable": _usable(folder)} for folder in settings.folders]
+        emit_json({"display_name": settings.display_name, "folders": folders})
+        return
+    width = max((len(printable(folder.name)) for folder in settings.folders), default=0)
+    for folder in settings.folders:
+        include = f"  ({', '.join(map(printable, folder.include))})" if folder.include else ""
+        lost = "" if _usable(folder) else "  (not readable)"
+        emit(f"{printable(folder.name):<{width}}  {printable(folder.root)}{include}{lost}")
+    if not settings.folders:
+        note("No folders yet: `everfind add DIR`.")
+
+
+def config(context: typer.Context, as_json: Json = False) -> None:
+    """Print every setting, its value, and where it came from."""
+    settings = runtime.runtime_of(context).settings()
+    if as_json:
+        emit_json(_config_json(settings))
+        return
+    project = settings.files.project
+    user = settings.files.user.path
+    emit(f"{'user file':<18} {printable(str(user))}{'' if user.exists() else '  (none yet)'}")
+    emit(f"{'project file':<18} {printable(str(project.path)) if project is not None else 'none'}")
+    emit(f"{'folders':<18} {len(settings.folders)}, in {printable(str(settings.files.folders_file.path))}\n")
+    for name, value in _values(settings).items():
+        shown = ",".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else value
+        emit(f"{name:<18} {printable(str(shown)) or '-'}  ({printable(str(settings.origins[name]))})")
+
+
+def _forget(settings: Settings, folder: Folder) -> int:
+    with runtime.open_workspace(settings) as workspace:
+        try:
+            return workspace.indexer.forget_folder(folder.name)
+        except IndexMissingError:
+            return 0
+
+
+def _usable(folder: Folder) -> bool:
+    root = decode_os_path(folder.root)
+    return os.path.isdir(root) and os.access(root, os.R_OK | os.X_OK)  # noqa: PTH112 - may hold bytes outside UTF-8
+
+
+def _values(settings: Settings) -> dict[str, Any]:
+    from everfind_gateway.settings import setting_fields
+
+    return settings.model_dump(mode="json", include=set(setting_fields()))
+
+
+def _config_json(settings: Settings) -> dict[str, Any]:
+    project = settings.files.project
+    return {
+        "user_file": str(settings.files.user.path),
+        "project_file": None if project is None else str(project.path),
+        "folders_file": str(settings.files.folders_file.path),
+        "user_ignore": str(settings.user_ignore),
+        "digest": settings.digest,
+        "settings": {
+            name: {"value": value, "source": settings.origins[name].source, "place": settings.origins[name].place}
+            for name, value in _values(settings).items()
+        },
+        "warnings": list(settings.warnings),
+    }

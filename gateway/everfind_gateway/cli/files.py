@@ -1,0 +1,123 @@
+"""`grep` and `cat`: the indexable files themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from everfind_core.errors import InvalidRequestError
+from everfind_gateway.cli import runtime
+from everfind_gateway.cli.options import Folders, Include, Json
+from everfind_gateway.render.streams import emit, emit_json, for_stdout, harmless, note
+
+_LINES = re.compile(r"(\d+)(?:-(\d*))?")
+
+
+def grep(
+    context: typer.Context,
+    pattern: Annotated[
+        str,
+        typer.Argument(help="What to look for, literally. One that starts with a dash goes after `--`."),
+    ],
+    *,
+    regex: Annotated[bool, typer.Option("--regex", "-E", help="The pattern is a regular expression.")] = False,
+    ignore_case: Annotated[
+        bool, typer.Option("--ignore-case", "-i", help="Upper and lower case are the same.")
+    ] = False,
+    folder: Folders = None,
+    include: Include = None,
+    max_results: Annotated[
+        int, typer.Option("--max-results", "-m", metavar="N", min=1, max=10_000, help="Stop after N matches.")
+    ] = 100,
+    as_json: Json = False,
+) -> None:
+    """Search the indexable files line by line.
+
+    Exactly the files that `index` would take; secrets stay masked.
+    """
+    from everfind_core.json_form import grep_json
+    from everfind_core.model import GrepRequest
+    from everfind_gateway.folders import find_folder
+    from everfind_gateway.render.hits import location
+
+    settings = runtime.runtime_of(context).settings()
+    request = GrepRequest(
+        pattern=pattern.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+        regex=regex,
+        case_sensitive=not ignore_case,
+        folders=tuple(dict.fromkeys(find_folder(settings.folders, given).name for given in folder or ())),
+        globs=tuple(include or ()),
+        max_results=max_results,
+    )
+    with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
+        answer = workspace.indexer.grep(request, cancel=cancel)
+    if as_json:
+        emit_json(grep_json(answer))
+        return
+    if answer.matches:
+        emit("\n".join(f"{location(m.ref.folder, m.ref.path)}:{m.line}:{harmless(m.text)}" for m in answer.matches))
+    if answer.truncated:
+        note(f"not all matches: {answer.truncated}")
+    if not answer.matches:
+        note(f"no match in {answer.files_searched:,} files")
+
+
+def cat(
+    context: typer.Context,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="FOLDER/PATH as a search prints it (its :LINE may stay), or a path of an indexable file.",
+        ),
+    ],
+    *,
+    lines: Annotated[
+        str, typer.Option("--lines", metavar="START[-END]", help="Only these lines.", show_default=False)
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Print an indexable file, or lines of it.
+
+    Secrets stay masked. Files that `index` would not take are refused.
+    """
+    from everfind_core.json_form import file_json
+    from everfind_core.model import ReadFileRequest
+    from everfind_gateway.requests import file_reference
+
+    name, start, end = _file_and_lines(file, lines)
+    settings = runtime.runtime_of(context).settings()
+    reference = file_reference(settings.folders, name)
+    request = ReadFileRequest(reference.folder, reference.path, start, end)
+    with runtime.open_workspace(settings) as workspace:
+        text = workspace.indexer.read_file(request)
+    if as_json:
+        emit_json(file_json(text))
+        return
+    if text.text:
+        emit(for_stdout(text.text))
+    if text.truncated:
+        note(f"cut after line {text.end_line:,} of {text.total_lines:,}; --lines shows the rest")
+
+
+def _file_and_lines(file: str, lines: str) -> tuple[str, int, int]:
+    """The file's name and the wanted lines, also from a name that ends as a search prints it: ``FILE:42``."""
+    if lines:
+        return file, *_line_range(lines)
+    name, colon, last = file.rpartition(":")
+    if colon and name and _LINES.fullmatch(last):
+        return name, *_line_range(last)
+    return file, 1, 0
+
+
+def _line_range(given: str) -> tuple[int, int]:
+    """``42`` is from line 42 to the end, ``42-60`` both included, ``42-`` as ``42``."""
+    match = _LINES.fullmatch(given)
+    if match is None or len(given) > 20:
+        raise InvalidRequestError.of("lines", f"{given!r} is not START or START-END", hint="Such as --lines 10-20.")
+    start, end = int(match.group(1)), int(match.group(2) or 0)
+    if start < 1 or (end and end < start):
+        raise InvalidRequestError.of("lines", f"{given!r} is no range", hint="Lines count from 1: --lines 10-20.")
+    return start, end

@@ -1,0 +1,64 @@
+"""`status`, `doctor` and `version`: what is there, and whether it is well."""
+
+from __future__ import annotations
+
+import platform
+from typing import Annotated
+
+import typer
+
+from everfind_core import __version__
+from everfind_core.errors import EXIT_CODES, ErrorKind
+from everfind_gateway.cli import runtime
+from everfind_gateway.cli.options import Json
+from everfind_gateway.render.streams import emit, emit_json
+
+
+def status(
+    context: typer.Context,
+    skipped: Annotated[bool, typer.Option("--skipped", help="List each thing that is left out, and why.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what is indexed, and what is left out.
+
+    By folder, with the reasons, sizes, the model, and what needs attention.
+    """
+    from everfind_core.json_form import status_json
+    from everfind_gateway.render.status import status_text
+
+    settings = runtime.runtime_of(context).settings()
+    with runtime.open_workspace(settings) as workspace:
+        found = workspace.indexer.status(skipped_files=skipped)
+    if as_json:
+        emit_json(status_json(found, skipped_files=skipped))
+    else:
+        emit(status_text(found, name=settings.display_name, skipped_files=skipped))
+
+
+def doctor(context: typer.Context, as_json: Json = False) -> None:
+    """Check that everything is well.
+
+    Settings, folders, index, model, git and disk, and what leaves this machine, each with the way out.
+    Ends with 0 if nothing is wrong, warnings included, and with 5 if something is.
+    """
+    from everfind_core.json_form import findings_json
+    from everfind_core.model import Severity
+    from everfind_gateway.doctor import examine
+    from everfind_gateway.render.status import findings_text
+
+    findings = examine(runtime.runtime_of(context).settings, runtime.open_workspace)
+    if as_json:
+        emit_json({"findings": findings_json(findings)})
+    else:
+        emit(findings_text(findings))
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        raise typer.Exit(EXIT_CODES[ErrorKind.PRECONDITION])
+
+
+def version(as_json: Json = False) -> None:
+    """Print the versions of everfind and Python."""
+    python, system = platform.python_version(), platform.platform()
+    if as_json:
+        emit_json({"version": __version__, "python": python, "platform": system})
+    else:
+        emit(f"everfind {__version__} (Python {python}, {system})")

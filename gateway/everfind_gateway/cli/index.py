@@ -1,0 +1,93 @@
+"""`index`: bring the index up to date."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from everfind_core.errors import CancelledError, FolderNotFoundError, IndexLockedError
+from everfind_gateway.cli import runtime
+from everfind_gateway.cli.options import Json
+from everfind_gateway.render.streams import emit_json, note
+
+if TYPE_CHECKING:
+    from everfind_core.cancellation import Cancellation
+    from everfind_core.model import IndexReport, IndexRequest
+    from everfind_core.ports import Indexer
+    from everfind_gateway.render.runs import RunView
+
+
+def index(
+    context: typer.Context,
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME|PATH",
+            help="Folders, or paths below one. All folders if none is given.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Process unchanged files, too.")] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Build a new index beside the old one, then swap.")
+    ] = False,
+    max_files: Annotated[int, typer.Option(metavar="N", min=0, help="Stop after N changed files; 0 is no limit.")] = 0,
+    concurrency: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=256, help="Embedding calls under way at once.")
+    ] = None,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help="Fail if another process is writing, instead of waiting for it.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name each file on stderr.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Index what is new or changed, and forget what is gone."""
+    from everfind_core.json_form import index_json
+    from everfind_gateway.render.runs import RunView
+    from everfind_gateway.requests import index_requests
+
+    settings = runtime.runtime_of(context).settings(concurrency=concurrency)
+    if not settings.folders:
+        raise FolderNotFoundError("there is no folder to index", hint="Add one with `everfind add DIR`.")
+    requests = index_requests(
+        settings, targets or (), force=force, rebuild=rebuild, max_files=max_files, wait=not no_wait
+    )
+    view = RunView(verbose=verbose, quiet=as_json)
+    started = time.monotonic()
+    with runtime.open_workspace(settings) as workspace:
+        report = _run(workspace.indexer, requests, view)
+    view.finish(report, time.monotonic() - started)
+    if as_json:
+        emit_json(index_json(report))
+
+
+def _run(indexer: Indexer, requests: list[IndexRequest], view: RunView) -> IndexReport:
+    from everfind_gateway.render.numbers import count
+    from everfind_gateway.reports import combined
+
+    try:
+        with runtime.cancelled_by_signals() as cancel:
+            return combined([_run_one(indexer, request, view, cancel) for request in requests])
+    except (CancelledError, KeyboardInterrupt):
+        kept = f"{count(view.processed, 'file')} of this run {'is' if view.processed == 1 else 'are'}"
+        raise CancelledError(
+            f"interrupted; {kept} indexed and kept",
+            hint="`everfind index` goes on from there.",
+        ) from None
+    finally:
+        view.close()
+
+
+def _run_one(indexer: Indexer, request: IndexRequest, view: RunView, cancel: Cancellation) -> IndexReport:
+    """One run. Where another process writes, its name is told before waiting for it."""
+    try:
+        return indexer.index(replace(request, wait=False), view.on_event, cancel=cancel)
+    except IndexLockedError as error:
+        if not request.wait:
+            raise
+        note(f"{error.message}; waiting for it to end")
+        return indexer.index(request, view.on_event, cancel=cancel)

@@ -1,0 +1,123 @@
+"""What every command shares: settings, the opened workspace, cancellation by signals, and errors as one line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import traceback
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import typer
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import EXIT_CODES, ErrorKind, EverfindError
+from everfind_gateway.render.streams import note, one_line
+
+if TYPE_CHECKING:
+    from everfind_core.ports import Embedder, Indexer, Searcher
+    from everfind_gateway.settings import Settings
+
+
+class Workspace(Protocol):
+    """An opened corpus: in this process, or on a server."""
+
+    @property
+    def indexer(self) -> Indexer:
+        """Keeps the index."""
+        ...
+
+    @property
+    def embedder(self) -> Embedder:
+        """Its embedding model."""
+        ...
+
+    @property
+    def searcher(self) -> Searcher:
+        """Answers from it."""
+        ...
+
+
+def open_workspace(settings: Settings) -> AbstractContextManager[Workspace]:
+    """The workspace that a command works on."""
+    from everfind_gateway.local import open_local
+
+    return open_local(settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What the options before the command say."""
+
+    config: Path | None = None
+
+    def settings(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
+        """All settings, ``flags`` above the rest; what is odd about them is reported on stderr."""
+        from everfind_gateway.settings import load_settings
+
+        settings = load_settings(self.config, flags=flags, may_be_missing=may_be_missing)
+        for warning in settings.warnings:
+            note(f"everfind: warning: {warning}")
+        return settings
+
+
+def runtime_of(context: typer.Context) -> Runtime:
+    """The runtime that the callback of the application has set."""
+    runtime = context.find_object(Runtime)
+    return runtime if runtime is not None else Runtime()
+
+
+@contextlib.contextmanager
+def cancelled_by_signals() -> Iterator[Cancellation]:
+    """A token that Ctrl-C and SIGTERM cancel, so that work ends at a clean point; a second one ends it at once."""
+    cancel = Cancellation()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        if cancel.cancelled:
+            raise KeyboardInterrupt
+        cancel.cancel()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield cancel
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def report_error(error: EverfindError) -> int:
+    """Say in one line what went wrong, and in a second what to do; gives the exit code."""
+    note(f"everfind: {one_line(error.message)}")
+    if error.hint:
+        note(f"  hint: {one_line(error.hint)}")
+    return error.exit_code
+
+
+def report_usage(error: typer.TyperException) -> int:
+    """Say what is wrong with the command line; gives the exit code."""
+    note(f"everfind: {one_line(error.format_message())}")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "everfind"
+    hint = f"`{command} --help` shows how it is used."
+    if type(error).__name__ == "NoSuchOption":
+        hint += " Words that start with a dash go after `--`."
+    note(f"  hint: {hint}")
+    return error.exit_code
+
+
+def report_fault(error: Exception) -> int:
+    """Say that everfind itself is at fault, and where; gives the exit code."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    note(f"everfind: unexpected {type(error).__name__}: {one_line(str(error)) or 'no message'}")
+    note(
+        f"  hint: this is a fault of everfind ({Path(place.filename).name}:{place.lineno}). Please report it in the "
+        "project's issue tracker, with what EVERFIND_DEBUG=1 prints."
+    )
+    if os.environ.get("EVERFIND_DEBUG") == "1":
+        note("".join(traceback.format_exception(error)).rstrip())
+    return EXIT_CODES[ErrorKind.INTERNAL]

@@ -1,0 +1,155 @@
+"""`search` and `gather`: ask the index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from everfind_gateway.cli import runtime
+from everfind_gateway.cli.options import Folders, Include, Json, ModeOption
+from everfind_gateway.render.streams import emit, emit_json, for_stdout, note
+
+if TYPE_CHECKING:
+    from everfind_core.model import SearchRequest
+    from everfind_gateway.settings import Settings
+
+Query: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="QUERY",
+        help="The question, in words. One that starts with a dash goes after `--`.",
+        show_default=False,
+    ),
+]
+Limit: TypeAlias = Annotated[
+    int | None, typer.Option("--limit", "-k", metavar="N", min=1, max=100, help="How many hits.")
+]
+Exclude: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--exclude", metavar="GLOB", help="Leave out files whose path matches. Repeatable."),
+]
+Languages: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--language", "-l", metavar="NAME", help="Only this language. Repeatable.")
+]
+Kinds: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="KIND", help="Only chunks of this kind, such as function. Repeatable."),
+]
+Everything: TypeAlias = Annotated[
+    bool, typer.Option("--all", help="Also what `default_exclude` or a document's status hides.")
+]
+
+
+def search(
+    context: typer.Context,
+    query: Query,
+    *,
+    limit: Limit = None,
+    mode: ModeOption = None,
+    folder: Folders = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    language: Languages = None,
+    kind: Kinds = None,
+    everything: Everything = False,
+    as_json: Json = False,
+) -> None:
+    """Find the chunks that a question is about, best first.
+
+    In a pipe each hit is one line: path:line, score, [label], title and preview, separated by tabs.
+    """
+    from everfind_core.json_form import search_json
+    from everfind_gateway.render.hits import show_answer
+
+    settings = runtime.runtime_of(context).settings(limit=limit, mode=mode)
+    request = _request(
+        settings,
+        query,
+        folder=folder,
+        include=include,
+        exclude=exclude,
+        language=language,
+        kind=kind,
+        everything=everything,
+    )
+    with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
+        answer = workspace.searcher.search(request, cancel=cancel)
+    if as_json:
+        emit_json(search_json(answer))
+    else:
+        show_answer(answer)
+
+
+def gather(
+    context: typer.Context,
+    query: Query,
+    *,
+    limit: Limit = None,
+    context_lines: Annotated[
+        int, typer.Option("--context-lines", "-C", metavar="N", min=0, max=200, help="Lines around each hit.")
+    ] = 0,
+    mode: ModeOption = None,
+    folder: Folders = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    language: Languages = None,
+    kind: Kinds = None,
+    everything: Everything = False,
+    as_json: Json = False,
+) -> None:
+    """Like search, as one block of Markdown.
+
+    It is ready for a context window: each hit under a heading with its place, and lines around it if wanted.
+    """
+    from everfind_core.json_form import gather_json
+    from everfind_core.model import GatherRequest
+    from everfind_gateway.render.hits import remarks
+
+    settings = runtime.runtime_of(context).settings(limit=limit, mode=mode)
+    request = _request(
+        settings,
+        query,
+        folder=folder,
+        include=include,
+        exclude=exclude,
+        language=language,
+        kind=kind,
+        everything=everything,
+    )
+    with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
+        answer = workspace.searcher.gather(GatherRequest(request, context_lines), cancel=cancel)
+    if as_json:
+        emit_json(gather_json(answer))
+        return
+    if answer.passages:
+        emit(for_stdout(answer.markdown))
+    for remark in remarks(answer.answer):
+        note(remark)
+
+
+def _request(
+    settings: Settings,
+    query: list[str],
+    *,
+    folder: list[str] | None,
+    include: list[str] | None,
+    exclude: list[str] | None,
+    language: list[str] | None,
+    kind: list[str] | None,
+    everything: bool,
+) -> SearchRequest:
+    from everfind_gateway.requests import SearchOptions, search_request
+
+    return search_request(
+        settings,
+        " ".join(query),
+        SearchOptions(
+            folders=folder or (),
+            include=include or (),
+            exclude=exclude or (),
+            languages=language or (),
+            kinds=kind or (),
+            everything=everything,
+        ),
+    )

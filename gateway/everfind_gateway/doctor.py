@@ -1,0 +1,131 @@
+"""Health checks: each looks at one thing and says what it found, with the way out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everfind_core.errors import EverfindError
+from everfind_core.index_directory import current_index
+from everfind_core.model import HealthFinding, Severity, WorkspaceStatus
+from everfind_core.paths import decode_os_path
+from everfind_gateway.render.numbers import count, size
+
+if TYPE_CHECKING:
+    from everfind_gateway.cli.runtime import Workspace
+    from everfind_gateway.settings import Settings
+
+LOW_DISK_BYTES = 500_000_000
+
+
+def examine(
+    load: Callable[[], Settings], open_workspace: Callable[[Settings], AbstractContextManager[Workspace]]
+) -> list[HealthFinding]:
+    """All checks in order; those that need settings or an index are left out where there are none."""
+    findings = [check_git()]
+    try:
+        settings = load()
+    except EverfindError as error:
+        return [_failed("settings", error), *findings]
+    findings = [check_settings(settings), *check_folders(settings), *findings, check_disk(settings)]
+    findings.append(check_index(settings))
+    with open_workspace(settings) as workspace:
+        findings.append(check_model(workspace))
+        try:
+            status = workspace.indexer.status()
+        except EverfindError as error:
+            return [*findings, _failed("status", error)]
+    return [*findings, *status.findings, check_outgoing(status)]
+
+
+def check_settings(settings: Settings) -> HealthFinding:
+    """Whether all settings were understood."""
+    files = settings.files
+    used = [str(file.path) for file in (files.user, files.project) if file is not None and file.path.exists()]
+    if settings.warnings:
+        return HealthFinding("settings", Severity.WARNING, "; ".join(settings.warnings), "Correct or remove them.")
+    return HealthFinding("settings", Severity.OK, f"read from {', '.join(used)}" if used else "all are defaults")
+
+
+def check_folders(settings: Settings) -> list[HealthFinding]:
+    """Whether there are folders, and each can be read."""
+    if not settings.folders:
+        return [HealthFinding("folders", Severity.WARNING, "no folder is added", "Add one with `everfind add DIR`.")]
+    lost = [
+        HealthFinding(
+            "folders",
+            Severity.ERROR,
+            f"{folder.name}: {folder.root} is not a directory that can be read",
+            f"Bring it back, or run `everfind remove {folder.name}`.",
+        )
+        for folder in settings.folders
+        if not os.access(decode_os_path(folder.root), os.R_OK | os.X_OK)
+    ]
+    return lost or [HealthFinding("folders", Severity.OK, f"{count(len(settings.folders), 'folder')}, all readable")]
+
+
+def check_git() -> HealthFinding:
+    """Whether git is there to say which files of a work tree count."""
+    program = shutil.which("git")
+    hint = "Install git: without it a git work tree cannot be indexed as git sees it."
+    if program is None:
+        return HealthFinding("git", Severity.WARNING, "git is not installed", hint)
+    try:
+        answer = subprocess.run([program, "--version"], capture_output=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return HealthFinding("git", Severity.WARNING, f"{program} does not run", hint)
+    return HealthFinding("git", Severity.OK, answer.stdout.decode("utf-8", "replace").strip())
+
+
+def check_disk(settings: Settings) -> HealthFinding:
+    """Whether the index directory can be written, and has room."""
+    place = _nearest_existing(settings.index_dir)
+    if not os.access(place, os.W_OK | os.X_OK):
+        hint = "Check its owner and mode, or set `index_dir` elsewhere."
+        return HealthFinding("disk", Severity.ERROR, f"{settings.index_dir} cannot be written", hint)
+    free = shutil.disk_usage(place).free
+    message = f"{size(free)} free for {settings.index_dir}"
+    if free < LOW_DISK_BYTES:
+        return HealthFinding("disk", Severity.WARNING, message, "Free some space, or set `index_dir` to another disk.")
+    return HealthFinding("disk", Severity.OK, message)
+
+
+def check_index(settings: Settings) -> HealthFinding:
+    """Whether there is an index, and its parts can be read."""
+    try:
+        coverage = current_index(settings.index_dir).read_coverage().total()
+    except EverfindError as error:
+        return _failed("index", error, Severity.WARNING if error.reason == "INDEX_MISSING" else Severity.ERROR)
+    return HealthFinding(
+        "index", Severity.OK, f"{count(coverage.files, 'file')}, {count(coverage.chunks, 'chunk')} searchable"
+    )
+
+
+def check_model(workspace: Workspace) -> HealthFinding:
+    """Whether the embedding model can be loaded, and which one it is."""
+    try:
+        model = workspace.embedder.model()
+    except EverfindError as error:
+        return _failed("model", error)
+    variant = f", {model.variant}" if model.variant else ""
+    return HealthFinding("model", Severity.OK, f"{model.id}{variant}, {model.dimensions} dimensions")
+
+
+def check_outgoing(status: WorkspaceStatus) -> HealthFinding:
+    """What leaves the machine."""
+    if not status.outgoing:
+        return HealthFinding("outgoing", Severity.OK, "nothing leaves this machine")
+    return HealthFinding("outgoing", Severity.WARNING, "; ".join(status.outgoing), "Your own settings ask for it.")
+
+
+def _failed(check: str, error: EverfindError, severity: Severity = Severity.ERROR) -> HealthFinding:
+    return HealthFinding(check, severity, error.message, error.hint)
+
+
+def _nearest_existing(path: Path) -> Path:
+    return next(p for p in (path, *path.parents) if p.exists())

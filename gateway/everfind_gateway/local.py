@@ -1,0 +1,114 @@
+"""The one-process mode: wires the engines together through their ports. The only module that imports the services."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from everfind_core.chunking import TextChunker
+from everfind_core.ports import ChunkReader, ChunkWriter, Embedder, Indexer, Searcher
+from everfind_embedder import EmbedderSettings, open_embedder
+from everfind_indexer.engine import IndexEngine
+from everfind_indexer.settings import IndexerSettings
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from everfind_gateway.settings import Settings
+
+
+class LocalWorkspace:
+    """One workspace in this process. Engines come up when first used; use it as a context manager."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model; loads at first use."""
+        return self._embedder
+
+    @property
+    def indexer(self) -> Indexer:
+        """Keeps the index."""
+        return self._indexer
+
+    @property
+    def searcher(self) -> Searcher:
+        """Answers questions."""
+        return self._searcher
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return open_embedder(
+            EmbedderSettings(
+                model=self._settings.model,
+                hub_endpoint=self._settings.hub_endpoint,
+                cache_dir=self._settings.model_cache_dir,
+                threads=self._settings.threads,
+            )
+        )
+
+    @cached_property
+    def _indexer(self) -> Indexer:
+        settings = self._settings
+        return IndexEngine(
+            IndexerSettings(
+                index_directory=settings.index_dir,
+                folders=settings.folders,
+                user_ignore=settings.user_ignore,
+                max_file_bytes=settings.max_file_bytes,
+                redact_secrets=settings.redact_secrets,
+                chunk_tokens=settings.chunk_tokens,
+                code_chunk_tokens=settings.code_chunk_tokens,
+                chunk_overlap=settings.chunk_overlap,
+                concurrency=settings.concurrency,
+            ),
+            self._embedder,
+            TextChunker(),
+            _open_writer,
+        )
+
+    @cached_property
+    def _searcher(self) -> Searcher:
+        from everfind_searcher.engine import SearchEngine
+        from everfind_searcher.settings import SearcherSettings
+
+        settings = SearcherSettings(
+            index_directory=self._settings.index_dir,
+            rrf_k=self._settings.rrf_k,
+            default_exclude=self._settings.default_exclude,
+        )
+        return SearchEngine(settings, self._embedder, self._indexer, _open_reader)
+
+    def close(self) -> None:
+        """End what was started."""
+        for name in ("_searcher", "_embedder"):
+            if started := self.__dict__.pop(name, None):
+                started.close()
+
+
+def open_local(settings: Settings) -> LocalWorkspace:
+    """The workspace that ``settings`` describe."""
+    return LocalWorkspace(settings)
+
+
+def _open_writer(directory: Path, dimensions: int) -> ChunkWriter:
+    from everfind_indexer.store import open_writer
+
+    return open_writer(directory, dimensions)
+
+
+def _open_reader(directory: Path) -> ChunkReader:
+    from everfind_searcher.store import open_reader
+
+    return open_reader(directory)

@@ -1,0 +1,1 @@
+"""What people see: answers, progress and errors as text for terminals and pipes."""

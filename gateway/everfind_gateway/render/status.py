@@ -1,0 +1,83 @@
+"""What a workspace holds, and the outcome of health checks, as text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from everfind_core.model import FolderStatus, HealthFinding, Severity, SkippedFile, WorkspaceStatus
+from everfind_core.paths import printable
+from everfind_gateway.render.hits import location
+from everfind_gateway.render.numbers import by_reason, count, duration, size
+
+_MARKS = {Severity.OK: "ok", Severity.WARNING: "warning", Severity.ERROR: "error"}
+
+
+def status_text(status: WorkspaceStatus, *, name: str = "", skipped_files: bool = False) -> str:
+    """Coverage by folder, sizes, model and findings."""
+    lines = [f"{'corpus':<10} {printable(name)}"] if name else []
+    lines += [
+        f"{'index':<10} {printable(status.index_directory)}",
+        f"{'size':<10} {size(status.disk_bytes)}",
+        f"{'generation':<10} {status.generation}{_age(status.indexed_at)}",
+        f"{'model':<10} {_model(status)}",
+        f"{'searchable':<10} {count(status.coverage.files, 'file')}, {count(status.coverage.chunks, 'chunk')}",
+        f"{'pending':<10} {count(status.coverage.pending, 'file')}",
+        f"{'skipped':<10} {by_reason(status.coverage.skipped) or 'nothing'}",
+        f"{'masked':<10} {count(status.redactions, 'secret')}",
+    ]
+    if status.writer:
+        lines.append(f"{'writer':<10} {status.writer}")
+    for folder in status.folders:
+        lines += ["", *_folder_lines(folder)]
+    if not status.folders:
+        lines += ["", "no folders yet: `everfind add DIR`"]
+    findings = [finding for finding in status.findings if finding.severity is not Severity.OK]
+    if findings:
+        lines += ["", findings_text(findings)]
+    if skipped_files:
+        lines += ["", *map(_skipped_line, status.skipped_files)]
+    return "\n".join(lines)
+
+
+def findings_text(findings: Iterable[HealthFinding]) -> str:
+    """One line a finding, with its hint below it."""
+    lines = []
+    for finding in findings:
+        lines.append(f"{_MARKS[finding.severity]:<8} {finding.check:<9} {printable(finding.message)}")
+        if finding.hint and finding.severity is not Severity.OK:
+            lines.append(f"{'':<18} {printable(finding.hint)}")
+    return "\n".join(lines)
+
+
+def _folder_lines(status: FolderStatus) -> list[str]:
+    remarks = [
+        text for text, applies in (("not readable", not status.usable), ("removed", not status.added)) if applies
+    ]
+    coverage = status.coverage
+    skipped = by_reason(coverage.skipped)
+    remark = f"  ({', '.join(remarks)})" if remarks else ""
+    lines = [
+        f"{printable(status.folder.name)}  {printable(status.folder.root)}{remark}",
+        f"  {count(coverage.files, 'file')}, {count(coverage.chunks, 'chunk')}, {coverage.pending:,} pending",
+    ]
+    if status.folder.include:
+        lines.append(f"  only {', '.join(map(printable, status.folder.include))}")
+    if skipped:
+        lines.append(f"  skipped {skipped}")
+    return lines
+
+
+def _model(status: WorkspaceStatus) -> str:
+    if status.model is None:
+        return "none yet"
+    return f"{printable(status.model.id)} ({status.model.dimensions} dimensions, {status.model.max_tokens} tokens)"
+
+
+def _age(indexed_at: float) -> str:
+    return f", indexed {duration(max(0.0, time.time() - indexed_at))} ago" if indexed_at else ""
+
+
+def _skipped_line(skipped: SkippedFile) -> str:
+    message = f"\t{printable(skipped.message)}" if skipped.message else ""
+    return f"{skipped.reason.value}\t{location(skipped.ref.folder, skipped.ref.path)}{message}"

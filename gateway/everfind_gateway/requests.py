@@ -1,0 +1,141 @@
+"""From what a caller says and the settings to a request: the same for every front end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from everfind_core.errors import EverfindError, FileNotIndexableError, FolderNotFoundError
+from everfind_core.index_directory import current_index
+from everfind_core.model import FileRef, Filters, Folder, IndexRequest, SearchMode, SearchRequest
+from everfind_core.paths import encode_os_path
+from everfind_gateway.folders import existing_path, find_folder
+from everfind_gateway.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What a caller may say besides the query. Empty means no limit."""
+
+    folders: Sequence[str] = ()
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    languages: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    everything: bool = False
+
+
+def search_request(settings: Settings, query: str, options: SearchOptions) -> SearchRequest:
+    """A question with the settings' limit, mode and default excludes.
+
+    Raises:
+        FolderNotFoundError: an option names a folder that is neither added nor in the index.
+    """
+    known = searchable_folders(settings) if options.folders else ()
+    default_exclude = () if options.everything else settings.default_exclude
+    return SearchRequest(
+        query=query.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+        limit=settings.limit,
+        mode=SearchMode(settings.mode),
+        filters=Filters(
+            folders=tuple(dict.fromkeys(find_folder(known, given).name for given in options.folders)),
+            include=tuple(options.include),
+            exclude=(*default_exclude, *options.exclude),
+            languages=tuple(language.lower() for language in options.languages),
+            kinds=tuple(options.kinds),
+            all_statuses=options.everything,
+        ),
+    )
+
+
+def searchable_folders(settings: Settings) -> tuple[Folder, ...]:
+    """The added folders, and those that were removed and kept searchable."""
+    names = {folder.name for folder in settings.folders}
+    try:
+        covered = current_index(settings.index_dir).read_coverage().folders
+    except EverfindError:
+        return settings.folders
+    return (*settings.folders, *(c.folder for c in covered if c.folder.name not in names))
+
+
+def index_requests(
+    settings: Settings,
+    targets: Sequence[str],
+    *,
+    force: bool = False,
+    rebuild: bool = False,
+    max_files: int = 0,
+    wait: bool = True,
+) -> list[IndexRequest]:
+    """One request for whole folders, and one for each path below a folder; all folders if nothing is named.
+
+    Raises:
+        FolderNotFoundError: a target is no folder's name and lies in no folder.
+    """
+    whole: list[str] = []
+    below: list[tuple[str, str]] = []
+    for target in targets:
+        folder, path = _index_target(settings.folders, target)
+        if not path:
+            whole.append(folder.name)
+        else:
+            below.append((folder.name, path))
+
+    def request(folders: Iterable[str], path: str = "") -> IndexRequest:
+        return IndexRequest(
+            folders=tuple(dict.fromkeys(folders)),
+            below=path,
+            force=force,
+            rebuild=rebuild,
+            max_files=max_files,
+            concurrency=settings.concurrency,
+            wait=wait,
+        )
+
+    requests = [request(whole)] if whole or not below else []
+    return requests + [request([name], path) for name, path in dict.fromkeys(below) if name not in whole]
+
+
+def file_reference(folders: Sequence[Folder], target: str) -> FileRef:
+    """The file that a caller means: ``FOLDER/PATH`` as a search prints it, or a path of the operating system.
+
+    Raises:
+        FileNotIndexableError: it lies in no folder.
+    """
+    name, _, path = target.partition("/")
+    if path and any(folder.name == name for folder in folders):
+        return FileRef(name, encode_os_path(path) if _has_raw_bytes(path) else path)
+    absolute = os.path.abspath(existing_path(target))  # noqa: PTH100 - links stay: the indexer decides about them
+    found = _innermost(folders, absolute) or _innermost(folders, os.path.realpath(absolute))
+    if found is None or not found[1]:
+        raise FileNotIndexableError(
+            f"{encode_os_path(target)} is no file of an added folder",
+            hint="Name it as FOLDER/PATH, as a search prints it, or by its absolute path.",
+        )
+    return FileRef(found[0].name, found[1])
+
+
+def _index_target(folders: Sequence[Folder], target: str) -> tuple[Folder, str]:
+    """A folder, and the path below it that the target names; empty for the folder itself."""
+    try:
+        return find_folder(folders, target), ""
+    except FolderNotFoundError:
+        found = _innermost(folders, os.path.realpath(existing_path(target)))
+        if found is None:
+            raise
+        return found
+
+
+def _innermost(folders: Sequence[Folder], absolute: str) -> tuple[Folder, str] | None:
+    """The innermost folder that holds an absolute path, and the path below it in string form."""
+    path = encode_os_path(absolute)
+    holding = [f for f in folders if path == f.root or path.startswith(f"{f.root.rstrip('/')}/")]
+    if not holding:
+        return None
+    folder = max(holding, key=lambda f: len(f.root))
+    return folder, path[len(folder.root) :].strip("/")
+
+
+def _has_raw_bytes(path: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in path)

@@ -1,0 +1,369 @@
+"""Every setting: one typed model, read from flags, environment, the project's file, the user's file and defaults."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import platformdirs
+from pydantic import Field, JsonValue, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from everfind_core.errors import ConfigError, EverfindError, InvalidRequestError
+from everfind_core.model import Folder
+from everfind_gateway import config_files, project_trust
+from everfind_gateway.config_files import SettingsFile, SettingsFiles
+from everfind_gateway.folders import FOLDER_KEYS, parse_folders
+from everfind_gateway.suggestions import did_you_mean
+
+ENV_PREFIX = "EVERFIND_"
+NOT_SETTINGS = frozenset({"EVERFIND_CONFIG", "EVERFIND_DEBUG"})
+"""Variables with the prefix that are no settings: which file to read, and tracebacks for unexpected errors."""
+
+_PATHS = frozenset({"index_dir", "model_cache_dir"})
+
+
+def _setting(
+    default: Any,
+    description: str,
+    *,
+    group: str,
+    project: bool = False,
+    shapes_answers: bool = False,
+    shown_default: str = "",
+    **limits: Any,
+) -> Any:
+    """A documented field. ``project``: a project's file may set it; ``shapes_answers``: it is part of the digest."""
+    extra: dict[str, JsonValue] = {
+        "group": group,
+        "project": project,
+        "shapes_answers": shapes_answers,
+        "shown_default": shown_default,
+    }
+    made = {"default_factory": default} if callable(default) else {"default": default}
+    return Field(description=description, json_schema_extra=extra, **made, **limits)
+
+
+class SettingValues(BaseSettings):
+    """The settings that a file, the environment or a flag can give. Sizes of chunks are in the model's own tokens."""
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+
+    display_name: str = _setting(
+        "", "What this corpus is called in `list` and `status`.", group="Index", project=True, max_length=100
+    )
+    index_dir: Path = _setting(
+        lambda: platformdirs.user_data_path("everfind") / "index",
+        "Directory of the index. It holds the text of everything indexed: keep it private. "
+        "A project's file may name a directory inside its own root.",
+        group="Index",
+        project=True,
+        shown_default="`index` in the user's data directory; `.everfind/index` in a project with its own folders",
+    )
+    max_file_bytes: int = _setting(
+        500_000,
+        "Larger files are left out, and counted as `too_large`.",
+        group="Index",
+        shapes_answers=True,
+        ge=1,
+        le=1 << 30,
+    )
+    redact_secrets: bool = _setting(
+        True,
+        "Mask private keys and provider tokens before text is stored, embedded or shown.",
+        group="Index",
+        shapes_answers=True,
+    )
+    concurrency: int = _setting(
+        0, "Embedding calls under way at once; 0 follows the CPU quota.", group="Index", ge=0, le=256
+    )
+    model: str = _setting(
+        "default",
+        "Embedding model: `default` (all-MiniLM-L6-v2, installed with everfind), a directory that holds a "
+        "sentence-transformers style ONNX model, or a hub id such as `BAAI/bge-small-en-v1.5`.",
+        group="Model",
+        shapes_answers=True,
+        min_length=1,
+    )
+    hub_endpoint: str = _setting(
+        "https://huggingface.co",
+        "Where a model given by hub id is downloaded from. Used only when `model` is a hub id.",
+        group="Model",
+        pattern=r"^https?://",
+    )
+    model_cache_dir: Path = _setting(
+        lambda: platformdirs.user_cache_path("everfind") / "models",
+        "Directory for models downloaded by hub id.",
+        group="Model",
+        shown_default="`models` in the user's cache directory",
+    )
+    threads: int = _setting(0, "CPU threads for embedding; 0 follows the CPU quota.", group="Model", ge=0, le=256)
+    chunk_tokens: int = _setting(
+        200,
+        "Tokens that a chunk of prose aims at; the model's window is the hard limit.",
+        group="Chunks",
+        project=True,
+        shapes_answers=True,
+        ge=16,
+        le=8192,
+    )
+    code_chunk_tokens: int = _setting(
+        128,
+        "Tokens that a chunk of code aims at.",
+        group="Chunks",
+        project=True,
+        shapes_answers=True,
+        ge=16,
+        le=8192,
+    )
+    chunk_overlap: int = _setting(
+        35,
+        "Tokens that a chunk repeats of the one before it where a section or a body had to be split.",
+        group="Chunks",
+        project=True,
+        shapes_answers=True,
+        ge=0,
+        le=4096,
+    )
+    limit: int = _setting(10, "Hits of a search.", group="Search", project=True, ge=1, le=100)
+    mode: Literal["hybrid", "semantic", "lexical"] = _setting(
+        "hybrid", "Which arms answer: both, vectors only, or words only.", group="Search", project=True
+    )
+    fusion: Literal["rrf"] = _setting(
+        "rrf",
+        "How the two arms' rankings become one: `rrf` is reciprocal rank fusion.",
+        group="Search",
+        project=True,
+        shapes_answers=True,
+    )
+    rrf_k: int = _setting(
+        60,
+        "Smoothing constant of reciprocal rank fusion: each arm adds 1 / (k + rank).",
+        group="Search",
+        project=True,
+        shapes_answers=True,
+        ge=1,
+        le=10_000,
+    )
+    default_exclude: Annotated[tuple[str, ...], NoDecode] = _setting(
+        (),
+        "Path globs that every search leaves out unless `--all` is given; a plain word matches a whole path segment. "
+        "In the environment: separated by commas.",
+        group="Search",
+        project=True,
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the signature is pydantic's
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Values come from :func:`load_settings` alone, which knows where each came from."""
+        return (init_settings,)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a setting's value came from.
+
+    ``source`` is ``default``, ``user``, ``project``, ``environment`` or ``flag``; ``place`` the file, variable or flag.
+    """
+
+    source: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.place}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """What one source sets. ``base`` is the directory that relative paths in it start from."""
+
+    source: str
+    values: Mapping[str, Any]
+    base: Path
+    file: SettingsFile | None = None
+
+    def origin(self, name: str) -> Origin:
+        if self.file is not None:
+            return Origin(self.source, str(self.file.path))
+        place = f"{ENV_PREFIX}{name.upper()}" if self.source == "environment" else f"--{name.replace('_', '-')}"
+        return Origin(self.source, place)
+
+
+class Settings(SettingValues):
+    """All settings in effect, with the folders they are for, and where each came from."""
+
+    folders: tuple[Folder, ...] = ()
+    user_ignore: Path
+    files: SettingsFiles
+    origins: Mapping[str, Origin] = Field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Equal digests give equal indexes and answers: a hash over folders and what shapes both (32 hex digits)."""
+        shaping = {name: getattr(self, name) for name in SettingValues.model_fields if _extra(name)["shapes_answers"]}
+        folders = sorted((f.name, f.root, f.include) for f in self.folders)
+        text = json.dumps([shaping, folders, str(self.user_ignore)], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def load_settings(
+    config: Path | None = None,
+    *,
+    flags: Mapping[str, Any] | None = None,
+    cwd: Path | None = None,
+    may_be_missing: bool = False,
+) -> Settings:
+    """Read all sources; the first that gives a setting wins: flags, environment, project, user, defaults.
+
+    ``config`` is what ``--config`` names; ``may_be_missing`` lets that file not exist yet.
+
+    Raises:
+        ConfigError: a file cannot be parsed, or a value cannot be used.
+        UntrustedSettingError: a project's file sets what only its user may set.
+        InvalidRequestError: a flag's value cannot be used.
+    """
+    here = cwd or config_files.working_directory()
+    files = config_files.locate(config, cwd=here, may_be_missing=may_be_missing)
+    layers = [
+        _Layer("flag", {k: v for k, v in (flags or {}).items() if v is not None}, here),
+        _Layer("environment", _environment(), here),
+        *_file_layers(files),
+    ]
+    merged, origins = _merge(layers)
+    if files.project is not None and files.instance and origins["index_dir"].source in ("user", "default"):
+        merged["index_dir"] = files.project.root / config_files.PROJECT_DIRECTORY / "index"
+        origins["index_dir"] = Origin("project", str(files.project.path))
+    try:
+        return Settings(
+            **merged,
+            folders=parse_folders(files.folders_file),
+            user_ignore=files.user.path.parent / ".indexignore",
+            files=files,
+            origins=origins,
+            warnings=(*_file_warnings(files), *_environment_warnings()),
+        )
+    except ValidationError as error:
+        raise _unusable(error, layers) from None
+
+
+def setting_fields() -> Mapping[str, FieldInfo]:
+    """Each setting's name and its documented field, in the order of the documentation."""
+    return SettingValues.model_fields
+
+
+def _extra(name: str) -> dict[str, Any]:
+    extra = SettingValues.model_fields[name].json_schema_extra
+    assert isinstance(extra, dict)
+    return extra
+
+
+def project_settings() -> frozenset[str]:
+    """The settings that a project's own file may set."""
+    return frozenset(name for name in SettingValues.model_fields if _extra(name)["project"])
+
+
+def _environment() -> dict[str, Any]:
+    values = EnvSettingsSource(SettingValues)()
+    if isinstance(excludes := values.get("default_exclude"), str):
+        values["default_exclude"] = [part for part in (p.strip() for p in excludes.split(",")) if part]
+    return values
+
+
+def _file_layers(files: SettingsFiles) -> list[_Layer]:
+    layers = []
+    if files.project is not None:
+        project_trust.check(files.project, project_settings(), frozenset(SettingValues.model_fields))
+        layers.append(_Layer("project", files.project.values, files.project.root, files.project))
+    layers.append(_Layer("user", files.user.values, files.user.root, files.user))
+    return layers
+
+
+def _merge(layers: list[_Layer]) -> tuple[dict[str, Any], dict[str, Origin]]:
+    merged: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    for name in SettingValues.model_fields:
+        for layer in layers:
+            if name in layer.values:
+                merged[name] = _located(name, layer.values[name], layer.base)
+                origins[name] = layer.origin(name)
+                break
+        else:
+            origins[name] = Origin("default")
+    return merged, origins
+
+
+def _located(name: str, value: Any, base: Path) -> Any:
+    """Paths made absolute; anything else as it is."""
+    if isinstance(value, Path):
+        value = str(value)
+    if not isinstance(value, str) or not value:
+        return value
+    looks_like_path = name in _PATHS or (name == "model" and value.startswith(("~", "/", "./", "../")))
+    if not looks_like_path:
+        return value
+    absolute = os.path.normpath(base / os.path.expanduser(value))  # noqa: PTH111 - Path's fails without a home
+    return Path(absolute) if name in _PATHS else absolute
+
+
+def _unusable(error: ValidationError, layers: list[_Layer]) -> EverfindError:
+    """One sentence for the first value that cannot be used, naming its place."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    name = str(first["loc"][0])
+    layer = next(layer for layer in layers if name in layer.values)
+    given = json.dumps(layer.values[name], default=str, ensure_ascii=False)
+    what = first["msg"][:1].lower() + first["msg"][1:]
+    if layer.source == "flag":
+        return InvalidRequestError.of(name, f"{given} cannot be used: {what}")
+    place = layer.file.place(name) if layer.file is not None else f"{ENV_PREFIX}{name.upper()}"
+    return ConfigError(
+        f"{place}: {name} = {given} cannot be used: {what}",
+        hint=f"Change or remove it; docs/settings.md describes `{name}`.",
+        details={"setting": name, "place": place},
+    )
+
+
+def _file_warnings(files: SettingsFiles) -> list[str]:
+    known = [*SettingValues.model_fields, "folders"]
+    found = []
+    for file in (files.project, files.user):
+        if file is None:
+            continue
+        found += [
+            f"{file.place(key)}: unknown setting {key!r} is not used{did_you_mean(key, known)}"
+            for key in file.values
+            if key not in known
+        ]
+        found += _folder_warnings(file, known)
+    return found
+
+
+def _folder_warnings(file: SettingsFile, known: list[str]) -> list[str]:
+    found = []
+    for entry in file.folder_entries():
+        for key in entry.keys() - FOLDER_KEYS:
+            advice = "; move it above the first [[folders]]" if key in known else did_you_mean(key, sorted(FOLDER_KEYS))
+            found.append(f"{file.path}: {key!r} under [[folders]] is not used{advice}")
+    return found
+
+
+def _environment_warnings() -> list[str]:
+    known = [f"{ENV_PREFIX}{name.upper()}" for name in SettingValues.model_fields]
+    return [
+        f"the environment variable {name} is no setting{did_you_mean(name, known)}"
+        for name in sorted(os.environ)
+        if name.startswith(ENV_PREFIX) and name not in known and name not in NOT_SETTINGS
+    ]

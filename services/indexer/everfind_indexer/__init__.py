@@ -1,0 +1,1 @@
+"""The indexer: folders in, an index out."""

@@ -1,0 +1,232 @@
+"""What the indexer knows of each file: the state that tells whether it changed. SQLite, the indexer's alone.
+
+The catalog is written after the store, so it is never ahead of it: after a kill the worst case is a file that is read
+again and found to be there already.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
+from everfind_core.index_directory import REBUILD_HINT
+from everfind_core.model import Coverage, FileRef, FileState, SkippedFile, SkipReason
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS files (
+    folder TEXT NOT NULL, path TEXT NOT NULL,
+    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
+    checked_ns INTEGER NOT NULL, content_hash TEXT NOT NULL,
+    chunks INTEGER NOT NULL, tokens INTEGER NOT NULL, redactions INTEGER NOT NULL,
+    skip TEXT NOT NULL, message TEXT NOT NULL,
+    PRIMARY KEY (folder, path)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS left_out (
+    folder TEXT NOT NULL, path TEXT NOT NULL, reason TEXT NOT NULL, message TEXT NOT NULL,
+    PRIMARY KEY (folder, path)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+"""
+_UNSIGNED = 2**64 - 1
+_COLUMNS = (
+    "folder, path, size, mtime_ns, ctime_ns, inode, checked_ns, content_hash, chunks, tokens, redactions, skip, message"
+)
+_UPSERT = f"INSERT OR REPLACE INTO files ({_COLUMNS}) VALUES ({', '.join('?' * 13)})"  # noqa: S608 - constants only
+
+
+class Catalog:
+    """The states of all files of one index. Not thread-safe: one run uses it from one thread."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self._path = path
+        try:
+            if read_only:
+                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+            else:
+                self._db = sqlite3.connect(path, isolation_level=None)
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def states(self, folder: str, below: str = "") -> dict[str, FileState]:
+        """States of a folder's files by path; with ``below``, only of those at or below that path."""
+        where, values = _at_or_below(folder, below)
+        rows = self._all(f"SELECT {_COLUMNS} FROM files WHERE {where}", values)  # noqa: S608 - constants only
+        return {row[1]: _state(row) for row in rows}
+
+    def state(self, folder: str, path: str) -> FileState | None:
+        """One file's state; None if it is not known."""
+        statement = f"SELECT {_COLUMNS} FROM files WHERE folder = ? AND path = ?"  # noqa: S608 - constants only
+        rows = self._all(statement, [folder, path])
+        return _state(rows[0]) if rows else None
+
+    def record(
+        self,
+        states: Iterable[FileState],
+        forgotten: Iterable[FileRef] = (),
+        *,
+        generation: int | None = None,
+        settled: bool = False,
+    ) -> None:
+        """Put states in place and drop the forgotten ones, in one transaction, with the store's generation.
+
+        ``settled`` notes besides that every search structure is whole at this generation.
+        """
+        facts = [] if generation is None else [("generation", generation)]
+        if generation is not None and settled:
+            facts.append(("settled", generation))
+        self._write(
+            (_UPSERT, [_row(state) for state in states]),
+            ("DELETE FROM files WHERE folder = ? AND path = ?", [(r.folder, r.path) for r in forgotten]),
+            ("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts),
+        )
+
+    def record_left_out(self, folder: str, left_out: Sequence[SkippedFile], *, below: str = "") -> None:
+        """What discovery left out of a folder (or of a part of it), in place of what it left out before."""
+        rows = sorted((s.ref.folder, s.ref.path, s.reason.value, s.message) for s in left_out)
+        if rows == self._left_out(folder, below):
+            return
+        where, values = _at_or_below(folder, below)
+        self._write(
+            (f"DELETE FROM left_out WHERE {where}", [values]),  # noqa: S608 - constants only
+            ("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?, ?)", rows),
+        )
+
+    def forget_folder(self, folder: str) -> int:
+        """Drop a folder; gives the number of indexed files it had."""
+        (count,) = self._all("SELECT count(*) FROM files WHERE folder = ? AND skip = ''", [folder])[0]
+        self._write(
+            ("DELETE FROM files WHERE folder = ?", [(folder,)]), ("DELETE FROM left_out WHERE folder = ?", [(folder,)])
+        )
+        return int(count)
+
+    def folders(self) -> list[str]:
+        """Names of the folders that have files here."""
+        return [row[0] for row in self._all("SELECT DISTINCT folder FROM files ORDER BY folder", [])]
+
+    def generation(self) -> int:
+        """The store's generation at the last :meth:`record`; 0 before the first."""
+        return self._fact("generation")
+
+    def settled(self) -> int:
+        """The store's generation when all search structures were last whole; 0 if never."""
+        return self._fact("settled")
+
+    def coverage(self, folder: str) -> tuple[Coverage, int]:
+        """A folder's coverage, and how many secrets were masked in it."""
+        files, chunks, redactions = self._all(
+            "SELECT count(*), total(chunks), total(redactions) FROM files WHERE folder = ? AND skip = ''", [folder]
+        )[0]
+        skipped = self._all(
+            "SELECT skip, count(*) FROM files WHERE folder = ? AND skip != '' GROUP BY skip "
+            "UNION ALL SELECT reason, count(*) FROM left_out WHERE folder = ? GROUP BY reason",
+            [folder, folder],
+        )
+        counts: dict[str, int] = {}
+        for reason, count in skipped:
+            counts[reason] = counts.get(reason, 0) + count
+        return Coverage(files=files, chunks=int(chunks), skipped=dict(sorted(counts.items()))), int(redactions)
+
+    def skipped_files(self, folder: str) -> list[SkippedFile]:
+        """Everything left out of a folder, by path."""
+        rows = self._all(
+            "SELECT path, skip, message FROM files WHERE folder = ? AND skip != '' "
+            "UNION ALL SELECT path, reason, message FROM left_out WHERE folder = ? ORDER BY 1",
+            [folder, folder],
+        )
+        return [SkippedFile(FileRef(folder, path), SkipReason(reason), message) for path, reason, message in rows]
+
+    def close(self) -> None:
+        """Release the file."""
+        self._db.close()
+
+    def _fact(self, name: str) -> int:
+        rows = self._all("SELECT value FROM facts WHERE name = ?", [name])
+        return int(rows[0][0]) if rows else 0
+
+    def _left_out(self, folder: str, below: str) -> list[tuple[str, str, str, str]]:
+        where, values = _at_or_below(folder, below)
+        statement = f"SELECT folder, path, reason, message FROM left_out WHERE {where} ORDER BY path"  # noqa: S608 - constants only
+        return self._all(statement, values)
+
+    def _all(self, statement: str, values: Sequence[str]) -> list[Any]:
+        try:
+            return self._db.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def _write(self, *statements: tuple[str, Sequence[Sequence[object]]]) -> None:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            for statement, rows in statements:
+                self._db.executemany(statement, rows)
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise self._error(error) from error
+
+    def _error(self, error: sqlite3.Error) -> StorageError | IndexDamagedError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            return StorageFullError(
+                f"no space left in {self._path.parent}", hint="Free some space, then run `everfind index` again."
+            )
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+            return IndexDamagedError(f"the index is damaged: {self._path} cannot be read", hint=REBUILD_HINT)
+        return StorageError(
+            f"cannot use {self._path}: {error}", hint="Check owner, mode and disk of the index directory."
+        )
+
+
+def _at_or_below(folder: str, below: str) -> tuple[str, list[str]]:
+    """A condition and its values: all of a folder, or only ``below`` and what lies under it ("0" follows "/")."""
+    if not below:
+        return "folder = ?", [folder]
+    return "folder = ? AND (path = ? OR (path >= ? AND path < ?))", [folder, below, f"{below}/", f"{below}0"]
+
+
+def _signed(number: int) -> int:
+    """An unsigned 64-bit number as SQLite's signed one with the same bits; some file systems use the top bit."""
+    return number - (_UNSIGNED + 1) if number > _UNSIGNED >> 1 else number
+
+
+def _row(state: FileState) -> tuple[object, ...]:
+    return (
+        state.ref.folder,
+        state.ref.path,
+        state.size,
+        state.mtime_ns,
+        state.ctime_ns,
+        _signed(state.inode),
+        state.checked_ns,
+        state.content_hash,
+        state.chunks,
+        state.tokens,
+        state.redactions,
+        state.skip.value if state.skip else "",
+        state.message,
+    )
+
+
+def _state(row: Sequence[Any]) -> FileState:
+    folder, path, size, mtime, ctime, inode, checked, digest, chunks, tokens, redactions, skip, message = row
+    return FileState(
+        ref=FileRef(str(folder), str(path)),
+        size=int(size),
+        mtime_ns=int(mtime),
+        ctime_ns=int(ctime),
+        inode=int(inode) & _UNSIGNED,
+        checked_ns=int(checked),
+        content_hash=str(digest),
+        chunks=int(chunks),
+        tokens=int(tokens),
+        redactions=int(redactions),
+        skip=SkipReason(str(skip)) if skip else None,
+        message=str(message),
+    )

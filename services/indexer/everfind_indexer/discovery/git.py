@@ -1,0 +1,152 @@
+"""Asks git what belongs to a work tree. The only place that runs git.
+
+A repository is untrusted data: nothing in its settings may run a command, reach the network, or widen the answer.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.paths import encode_path, printable
+from everfind_indexer.discovery.names import is_agent_guide
+
+SECONDS = 180.0
+"""How long git may take for one work tree; a pipe in place of an ignore file would hold it for ever."""
+
+# What a user may set for all of git; everything else of git's in the environment (a hook's GIT_DIR, GIT_INDEX_FILE …)
+# belongs to another repository.
+_KEPT_VARIABLES = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
+_SET_VARIABLES = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1",
+}
+_SETTINGS = (
+    # The folder's user may not own it (a mounted volume): reading is what they asked for.
+    "safe.directory=*",
+    # These two name programs that git would start.
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+)
+_LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+_LIST_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+
+
+class GitUnusableError(Exception):
+    """git is missing, or cannot read this work tree. The message is a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitListing:
+    """What git says of a work tree, as paths below the folder.
+
+    ``listed``: tracked, or untracked and not ignored; repositories inside it end in ``/`` or, as submodules, do not.
+    ``ignored``: files, and whole directories with ``/`` at the end. ``guide_directories``: directories on the way to
+    ignored agent guides, likewise with ``/``.
+    """
+
+    listed: frozenset[bytes]
+    ignored: frozenset[bytes]
+    guide_directories: frozenset[bytes]
+
+
+def find_work_tree(directory: Path) -> Path | None:
+    """The nearest directory at or above ``directory`` that holds a ``.git``; None outside any."""
+    return next((d for d in (directory, *directory.parents) if os.path.lexists(d / ".git")), None)
+
+
+def list_files(
+    directory: bytes, work_tree: bytes, *, prefix: bytes = b"", cancel: Cancellation | None = None
+) -> GitListing:
+    """What git lists at or below ``directory``, each path with ``prefix`` before it.
+
+    ``work_tree`` is the directory that holds the ``.git``: ``directory`` or one above it.
+
+    Raises:
+        GitUnusableError: git is missing, fails or takes too long.
+        CancelledError, DeadlineExceededError: as ``cancel`` says.
+    """
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(_run, directory, work_tree, args, cancel) for args in (_LIST, _LIST_IGNORED)]
+        listed = _paths(both[0].result(), prefix)
+        try:
+            ignored = _paths(both[1].result(), prefix)
+        except GitUnusableError:
+            # Inside an ignored directory git (2.39) fails to list what is ignored; then it lists nothing else, either.
+            if listed:
+                raise
+            ignored = []
+    guides: set[bytes] = set()
+    for path in filter(is_agent_guide, ignored):
+        end = path.find(b"/", len(prefix))
+        while end >= 0:
+            guides.add(path[: end + 1])
+            end = path.find(b"/", end + 1)
+    return GitListing(frozenset(listed), frozenset(ignored), frozenset(guides))
+
+
+def is_ignored(directory: bytes, work_tree: bytes, *, cancel: Cancellation | None = None) -> bool:
+    """Whether the repository around ``directory`` ignores it as a whole.
+
+    Raises:
+        GitUnusableError: git cannot tell.
+    """
+    return bool(_run(directory, work_tree, ("check-ignore", "--", "."), cancel, no=1))
+
+
+def _paths(output: bytes, prefix: bytes) -> list[bytes]:
+    paths = output.split(b"\0")
+    paths.pop()
+    return [prefix + path for path in paths] if prefix else paths
+
+
+def _run(directory: bytes, work_tree: bytes, args: Sequence[str], cancel: Cancellation | None, *, no: int = 0) -> bytes:
+    """What git prints; nothing where it exits with ``no``."""
+    program = shutil.which("git")
+    if program is None:
+        raise GitUnusableError("git is not installed")
+    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+    argv: list[str | bytes] = [program, "-C", directory, *settings, *args]
+    with subprocess.Popen(
+        argv, env=_environment(work_tree), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        output, errors = _communicate(process, cancel)
+    if process.returncode not in {0, no}:
+        reason = errors.strip().rpartition(b"\n")[2].removeprefix(b"fatal: ")
+        raise GitUnusableError(f"git cannot list {printable(encode_path(directory))}: {printable(encode_path(reason))}")
+    return output
+
+
+def _communicate(process: subprocess.Popen[bytes], cancel: Cancellation | None) -> tuple[bytes, bytes]:
+    end = time.monotonic() + SECONDS
+    try:
+        while True:
+            try:
+                return process.communicate(timeout=0.1)
+            except subprocess.TimeoutExpired:
+                if cancel:
+                    cancel.check()
+                if time.monotonic() > end:
+                    raise GitUnusableError(f"git took longer than {SECONDS:.0f} seconds") from None
+    except BaseException:
+        process.kill()
+        raise
+
+
+def _environment(work_tree: bytes) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT_VARIABLES}
+    kept.pop("LANGUAGE", None)
+    place = Path(os.fsdecode(work_tree))
+    # This repository and no other: neither one further up, nor a work tree that its settings put elsewhere.
+    return kept | _SET_VARIABLES | {"GIT_WORK_TREE": str(place), "GIT_CEILING_DIRECTORIES": str(place.parent)}

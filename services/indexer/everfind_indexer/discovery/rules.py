@@ -1,0 +1,120 @@
+"""Ignore files in gitignore syntax, with git's meaning for each single entry.
+
+pathspec compiles the patterns. What it answers for a path includes what its parents match; a walk asks for each
+directory on the way down, as git does, and so needs to know whether a pattern matches the entry itself.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
+
+from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from everfind_core.errors import InvalidRequestError
+
+# pathspec's group that holds the slash after what the pattern matched: set, it was a parent of the entry.
+_BELOW_MATCH = "ps_d"
+
+# git knows these inside brackets, pathspec does not.
+_CHARACTER_CLASSES = {
+    b"[:alnum:]": b"a-zA-Z0-9", b"[:alpha:]": b"a-zA-Z", b"[:digit:]": b"0-9", b"[:lower:]": b"a-z",
+    b"[:upper:]": b"A-Z", b"[:xdigit:]": b"0-9a-fA-F", b"[:space:]": b" \t", b"[:blank:]": b" \t",
+    b"[:punct:]": b"!-.:-@^-`{-~",
+}  # fmt: skip
+
+
+class _Pattern(NamedTuple):
+    """``regex`` finds paths without a trailing slash; ``excludes`` is false for a pattern with ``!``."""
+
+    regex: re.Pattern[bytes]
+    excludes: bool
+    directories_only: bool
+
+
+class RuleFile:
+    """The patterns of one ignore file, for paths at or below the directory that holds it."""
+
+    __slots__ = ("_patterns", "_prefix", "_skip", "faults")
+
+    def __init__(self, content: bytes, *, base: bytes = b"", prefix: bytes = b"") -> None:
+        """Parse ``content``.
+
+        ``base`` is the directory of the file below the folder (``b"a/b/"``; empty: the folder itself). ``prefix`` is
+        the other way round: where the folder lies below the file's directory.
+        """
+        self._skip = len(base)
+        self._prefix = prefix
+        self.faults: list[str] = []
+        patterns = map(self._compile, content.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
+        # Later lines win, so they are tried first.
+        self._patterns = tuple(p for p in patterns if p is not None)[::-1]
+
+    def verdict(self, path: bytes, *, is_directory: bool) -> bool | None:
+        """Whether the last pattern that matches this entry excludes it; None if none does.
+
+        ``path`` is below the folder, without a trailing slash.
+        """
+        entry = self._prefix + path[self._skip :]
+        for regex, excludes, directories_only in self._patterns:
+            if directories_only and not is_directory:
+                continue
+            match = regex.search(entry)
+            if match and match.groupdict().get(_BELOW_MATCH) is None:
+                return excludes
+        return None
+
+    def _compile(self, line: bytes) -> _Pattern | None:
+        # Whether the entry is a directory is asked here: a slash at the end would make pathspec match what is below it.
+        bare = line.rstrip()
+        pattern = bare.removesuffix(b"/") if bare.endswith(b"/") else line
+        for name, characters in _CHARACTER_CLASSES.items():
+            pattern = pattern.replace(name, characters)
+        try:
+            with warnings.catch_warnings():
+                # "[[a]" may mean something else in a later Python; it means here what it means to git.
+                warnings.simplefilter("ignore", FutureWarning)
+                compiled = GitIgnoreSpecPattern(pattern)
+        except (ValueError, re.error):
+            # git, too, takes a line that is no pattern as one that matches nothing.
+            self.faults.append(line.decode("utf-8", "backslashreplace"))
+            return None
+        regex: re.Pattern[bytes] | None = compiled.regex
+        if regex is None or compiled.include is None:
+            return None
+        return _Pattern(regex, compiled.include, bare.endswith(b"/"))
+
+
+Chain: TypeAlias = tuple[RuleFile, ...]
+"""Ignore files from the outermost to the innermost."""
+
+
+def verdict(chain: Chain, path: bytes, *, is_directory: bool) -> bool | None:
+    """What the innermost ignore file with an opinion says of an entry: excluded, brought back, or nothing."""
+    for rules in reversed(chain):
+        found = rules.verdict(path, is_directory=is_directory)
+        if found is not None:
+            return found
+    return None
+
+
+class IncludePatterns:
+    """Patterns that keep only the files they match, in gitignore syntax over string-form paths; none keeps all."""
+
+    __slots__ = ("_spec",)
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        lines = list(patterns)
+        try:
+            self._spec = GitIgnoreSpec.from_lines(lines) if lines else None
+        except (ValueError, re.error) as error:
+            raise InvalidRequestError.of(
+                "include", f"{error}", hint="Write the patterns as in a .gitignore file, relative to the folder."
+            ) from error
+
+    def __call__(self, path: str) -> bool:
+        """Whether the file at ``path`` (string form) is kept."""
+        return self._spec is None or self._spec.match_file(path)

@@ -1,0 +1,217 @@
+"""The indexer's engine: one workspace's folders and index, behind the port :class:`everfind_core.ports.Indexer`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
+from everfind_core.index_directory import CATALOG, IndexLocation, Recipe, current_index
+from everfind_core.lexical import REVISION as LEXICAL_REVISION
+from everfind_core.model import (
+    Coverage,
+    FileText,
+    Folder,
+    FolderStatus,
+    GrepAnswer,
+    GrepRequest,
+    IndexReport,
+    IndexRequest,
+    LineKind,
+    ModelInfo,
+    ReadFileRequest,
+    SkippedFile,
+    WorkspaceStatus,
+)
+from everfind_core.paths import check_relative
+from everfind_core.ports import Chunker, Embedder, EventSink
+from everfind_indexer.catalog import Catalog
+from everfind_indexer.extractors import extract
+from everfind_indexer.grep import grep
+from everfind_indexer.lock import lock_holder, writer_lock
+from everfind_indexer.preparing import Preparation
+from everfind_indexer.run import Run
+from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.sources import Sources
+from everfind_indexer.target import StoreOpener, Target, open_target
+
+DEFAULT_CONCURRENCY = 2
+"""Batches under way: while one waits for its last texts, the next keeps the embedder's threads busy."""
+
+
+class IndexEngine:
+    """Keeps one workspace's index."""
+
+    def __init__(
+        self, settings: IndexerSettings, embedder: Embedder, chunker: Chunker, open_store: StoreOpener
+    ) -> None:
+        self._settings = settings
+        self._embedder = embedder
+        self._chunker = chunker
+        self._open_store = open_store
+        self._sources = Sources(settings)
+
+    def folders(self) -> Sequence[Folder]:
+        """See :meth:`everfind_core.ports.Indexer.folders`."""
+        return self._settings.folders
+
+    def index(self, request: IndexRequest, on_event: EventSink, *, cancel: Cancellation | None = None) -> IndexReport:
+        """See :meth:`everfind_core.ports.Indexer.index`."""
+        cancel = cancel or Cancellation()
+        folders = self._chosen(request)
+        model = self._embedder.model()
+        with (
+            writer_lock(self._settings.index_directory, wait=request.wait, cancel=cancel),
+            open_target(
+                self._settings.index_directory, self._recipe(model), model, self._open_store, rebuild=request.rebuild
+            ) as target,
+        ):
+            run = Run(
+                request,
+                target,
+                self._sources,
+                self._preparation(model),
+                self._embedder,
+                concurrency=self._settings.concurrency or DEFAULT_CONCURRENCY,
+                on_event=on_event,
+                cancel=cancel,
+            )
+            return run.folders(folders)
+
+    def forget_folder(self, name: str) -> int:
+        """See :meth:`everfind_core.ports.Indexer.forget_folder`."""
+        try:
+            location = current_index(self._settings.index_directory)
+        except IndexMissingError:
+            return 0
+        with writer_lock(self._settings.index_directory, wait=True):
+            store = self._open_store(location.directory, location.manifest.model.dimensions)
+            with closing(store), closing(Catalog(location.directory / CATALOG)) as catalog:
+                store.delete_folder(name)
+                forgotten = catalog.forget_folder(name)
+                catalog.record([], generation=store.generation())
+                Target(location, store, catalog).write_coverage(self._sources.by_name())
+                return forgotten
+
+    def read_file(self, request: ReadFileRequest) -> FileText:
+        """See :meth:`everfind_core.ports.SourceReader.read_file`."""
+        return self._sources.read_lines(request, self._indexed_hash)
+
+    def grep(self, request: GrepRequest, *, cancel: Cancellation | None = None) -> GrepAnswer:
+        """See :meth:`everfind_core.ports.Indexer.grep`."""
+        return grep(request, self._sources, cancel or Cancellation())
+
+    def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
+        """See :meth:`everfind_core.ports.Indexer.status`."""
+        directory = self._settings.index_directory
+        try:
+            location = current_index(directory)
+        except IndexMissingError:
+            return self._status_without_index()
+        published = location.read_coverage()
+        known = {f.folder.name: f for f in published.folders}
+        added = self._sources.by_name()
+        folders = tuple(
+            FolderStatus(
+                folder=added.get(name) or known[name].folder,
+                coverage=known[name].coverage if name in known else Coverage(),
+                usable=self._sources.usable(added.get(name) or known[name].folder),
+                added=name in added,
+                redactions=known[name].redactions if name in known else 0,
+            )
+            for name in sorted({*known, *added})
+        )
+        return WorkspaceStatus(
+            workspace=self._settings.workspace,
+            index_directory=str(directory),
+            generation=self._generation(location),
+            folders=folders,
+            coverage=published.total(),
+            model=location.manifest.model,
+            indexed_at=published.indexed_at,
+            disk_bytes=_disk_bytes(directory),
+            redactions=sum(f.redactions for f in folders),
+            writer=lock_holder(directory),
+            skipped_files=self._skipped(location) if skipped_files else (),
+        )
+
+    def _chosen(self, request: IndexRequest) -> Sequence[Folder]:
+        if not self._settings.folders:
+            raise FolderNotFoundError("no folder is added yet", hint="Add one with `everfind add DIR`.")
+        if request.below:
+            if len(request.folders) != 1:
+                raise InvalidRequestError.of("below", "it needs exactly one folder beside it")
+            check_relative(request.below, field="below")
+        if request.max_files < 0 or request.concurrency < 0:
+            field = "max_files" if request.max_files < 0 else "concurrency"
+            raise InvalidRequestError.of(field, "it is negative; 0 means no limit of your own")
+        if request.rebuild and request.folders:
+            raise InvalidRequestError.of("rebuild", "a rebuild takes all folders; name none")
+        if not request.folders:
+            return self._settings.folders
+        return [self._sources.folder(name) for name in dict.fromkeys(request.folders)]
+
+    def _recipe(self, model: ModelInfo) -> Recipe:
+        limits = self._settings.limits(model)
+        sizes = ",".join(
+            f"{kind.value}={limits[kind].target}/{limits[kind].hard}/{limits[kind].overlap}" for kind in LineKind
+        )
+        return Recipe(
+            model=model.identity,
+            chunker=f"{self._chunker.revision} {sizes}",
+            lexical=LEXICAL_REVISION,
+            redacts_secrets=self._settings.redact_secrets,
+        )
+
+    def _preparation(self, model: ModelInfo) -> Preparation:
+        return Preparation(
+            extract=extract,
+            chunker=self._chunker,
+            tokenizer=self._embedder.tokenizer(),
+            limits=self._settings.limits(model),
+            redact_secrets=self._settings.redact_secrets,
+        )
+
+    def _indexed_hash(self, folder: str, path: str) -> str:
+        """Content hash of a file as the index has it; empty if it has none."""
+        try:
+            location = current_index(self._settings.index_directory)
+            with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
+                state = catalog.state(folder, path)
+        except EverfindError:
+            return ""
+        return state.content_hash if state else ""
+
+    def _generation(self, location: IndexLocation) -> int:
+        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
+            return location.generation_base + catalog.generation()
+
+    def _skipped(self, location: IndexLocation) -> tuple[SkippedFile, ...]:
+        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
+            return tuple(s for name in catalog.folders() for s in catalog.skipped_files(name))
+
+    def _status_without_index(self) -> WorkspaceStatus:
+        folders = tuple(FolderStatus(f, Coverage(), self._sources.usable(f)) for f in self._settings.folders)
+        return WorkspaceStatus(
+            workspace=self._settings.workspace,
+            index_directory=str(self._settings.index_directory),
+            generation=0,
+            folders=folders,
+            coverage=Coverage(),
+            writer=lock_holder(self._settings.index_directory),
+        )
+
+
+def _disk_bytes(directory: Path) -> int:
+    """Bytes of all files below ``directory``; those that vanish meanwhile do not count."""
+    total = 0
+    for root, _, names in os.walk(directory):
+        for name in names:
+            try:
+                total += (Path(root) / name).lstat().st_size
+            except OSError:
+                continue
+    return total

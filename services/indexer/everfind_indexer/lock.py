@@ -1,0 +1,103 @@
+"""One writer an index directory: an OS lock that dies with its holder, and a note of who holds it."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import IndexLockedError
+from everfind_core.index_directory import LOCK, storage_error
+from everfind_core.paths import printable
+
+POLL_SECONDS = 0.1
+
+
+@contextmanager
+def writer_lock(index_directory: Path, *, wait: bool, cancel: Cancellation | None = None) -> Iterator[None]:
+    """Hold the writer's lock of ``index_directory`` for the length of the block.
+
+    Raises:
+        IndexLockedError: another process holds it and ``wait`` is false; the message names the holder.
+        StorageError: the directory cannot be written.
+        CancelledError, DeadlineExceededError: while waiting.
+    """
+    cancel = cancel or Cancellation()
+    try:
+        index_directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(index_directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    try:
+        while not _try_lock(descriptor, index_directory):
+            if not wait:
+                raise _locked(index_directory, descriptor)
+            cancel.wait(POLL_SECONDS)
+        _write_holder(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def lock_holder(index_directory: Path) -> str:
+    """Who writes now, in words; empty if nobody does. Reads only."""
+    try:
+        descriptor = os.open(index_directory / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _holder(descriptor)
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+    return ""
+
+
+def _try_lock(descriptor: int, index_directory: Path) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    return True
+
+
+def _write_holder(descriptor: int) -> None:
+    command = " ".join(Path(argument).name if n == 0 else argument for n, argument in enumerate(sys.argv[:3]))
+    note = {"pid": os.getpid(), "host": socket.gethostname(), "command": command[:200], "since": time.time()}
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps(note).encode(), 0)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):  # the lock itself holds without its note
+            raise
+
+
+def _holder(descriptor: int) -> str:
+    try:
+        note = json.loads(os.pread(descriptor, 4096, 0))
+        since = time.strftime("%H:%M:%S", time.localtime(float(note["since"])))
+        return printable(f"process {int(note['pid'])} on {note['host']} (`{note['command']}`, since {since})")
+    except (ValueError, KeyError, TypeError):
+        return "another process"
+
+
+def _locked(index_directory: Path, descriptor: int) -> IndexLockedError:
+    holder = _holder(descriptor)
+    return IndexLockedError(
+        f"the index in {index_directory} is being written by {holder}",
+        hint="Wait for it, or run again without `--no-wait` to queue behind it.",
+        details={"holder": holder},
+    )

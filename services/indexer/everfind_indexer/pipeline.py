@@ -1,0 +1,230 @@
+"""From prepared files to committed ones: batches, reuse, embedding calls under way, one commit a batch, in order.
+
+The caller's thread prepares and commits; embedding runs beside it. At most ``concurrency`` batches are under way, so
+memory does not depend on the corpus, and a batch is committed as soon as it and all before it have their vectors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.model import IndexStage, InputKind
+from everfind_core.ports import ChunkWriter, Embedder, FileChunks, TokenIds
+from everfind_indexer.preparing import PreparedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+    import numpy.typing as npt
+
+BATCH_TOKENS = 24_000
+"""Tokens to embed a batch: about a second on one core, what a kill can lose at most per batch under way."""
+BATCH_FILES = 200
+BATCH_TEXT = 4_000_000
+"""Characters of rows a batch: bounds memory when nothing needs embedding."""
+
+
+@dataclass(slots=True)
+class Clock:
+    """Seconds by stage. Stages overlap in time, so they may sum to more than the run."""
+
+    seconds: dict[IndexStage, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measure(self, stage: IndexStage) -> Iterator[None]:
+        """Add the time of the block to a stage."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A file that is in the store, with how many of its chunks were embedded and how many reused."""
+
+    file: PreparedFile
+    embedded: int
+    reused: int
+    tokens: int
+    context_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One text to embed: for which key, and what it costs."""
+
+    key: str
+    text: str
+    token_ids: TokenIds | None
+    tokens: int
+    context_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A file in a batch, with the texts that are embedded on its account."""
+
+    file: PreparedFile
+    jobs: tuple[_Job, ...]
+
+
+@dataclass(slots=True)
+class _Batch:
+    files: list[_Taken] = field(default_factory=list)
+    jobs: dict[str, _Job] = field(default_factory=dict)
+    known: dict[str, npt.NDArray[np.floating]] = field(default_factory=dict)
+    tokens: int = 0
+    characters: int = 0
+
+    def take(self, file: PreparedFile) -> None:
+        """Add a file; its texts that are neither known nor already in this batch become jobs."""
+        jobs: list[_Job] = []
+        for row, ids, text, context in zip(
+            file.rows, file.token_ids, file.embedded_texts, file.context_tokens, strict=True
+        ):
+            self.characters += len(row.text) + len(row.terms)
+            if row.embedding_key not in self.known and row.embedding_key not in self.jobs:
+                job = _Job(row.embedding_key, text, ids, row.tokens, context)
+                self.jobs[job.key] = job
+                self.tokens += job.tokens
+                jobs.append(job)
+        self.files.append(_Taken(file, tuple(jobs)))
+
+    @property
+    def full(self) -> bool:
+        return self.tokens >= BATCH_TOKENS or len(self.files) >= BATCH_FILES or self.characters >= BATCH_TEXT
+
+
+class _SeenKeys:
+    """Which keys were written in this run, in fixed memory: a bit each by hash; a false yes costs one lookup."""
+
+    _BITS = 1 << 25
+
+    def __init__(self) -> None:
+        self._bits = bytearray(self._BITS // 8)
+
+    def add(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            place = int(key[:12], 16) % self._BITS
+            self._bits[place >> 3] |= 1 << (place & 7)
+
+    def __contains__(self, key: str) -> bool:
+        place = int(key[:12], 16) % self._BITS
+        return bool(self._bits[place >> 3] & 1 << (place & 7))
+
+
+class Pipeline:
+    """Embeds and commits prepared files. Use as a context manager; call :meth:`finish` before leaving it."""
+
+    def __init__(
+        self,
+        store: ChunkWriter,
+        embedder: Embedder,
+        *,
+        on_commit: Callable[[list[Committed]], None],
+        cancel: Cancellation,
+        clock: Clock,
+        reuse: bool = True,
+        concurrency: int = 2,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._on_commit = on_commit
+        self._cancel = cancel
+        self._clock = clock
+        self._reuse = reuse
+        self._under_way = max(1, concurrency)
+        self._threads = ThreadPoolExecutor(self._under_way, thread_name_prefix="embed")
+        self._open: deque[tuple[_Batch, Future[npt.NDArray[np.float32]]]] = deque()
+        self._batch = _Batch()
+        self._written = _SeenKeys()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for _, vectors in self._open:
+            vectors.cancel()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def add(self, files: Sequence[PreparedFile]) -> None:
+        """Take files in, looking up all their vectors at once; returns when there is room for more."""
+        known = self._known({row.embedding_key for file in files for row in file.rows})
+        for file in files:
+            self._batch.known.update(
+                (row.embedding_key, known[row.embedding_key]) for row in file.rows if row.embedding_key in known
+            )
+            self._batch.take(file)
+            if self._batch.full:
+                self._send()
+
+    def finish(self) -> None:
+        """Commit all that was taken in."""
+        self._send()
+        while self._open:
+            self._commit_oldest()
+
+    def _known(self, keys: set[str]) -> Mapping[str, npt.NDArray[np.floating]]:
+        """Vectors that the store has: from before this run if they may be reused, and from this run in any case."""
+        wanted = keys if self._reuse else {key for key in keys if key in self._written}
+        if not wanted:
+            return {}
+        with self._clock.measure(IndexStage.STORE):
+            return self._store.vectors(wanted)
+
+    def _send(self) -> None:
+        batch, self._batch = self._batch, _Batch()
+        if not batch.files:
+            return
+        self._cancel.check()
+        self._open.append((batch, self._threads.submit(self._embed, list(batch.jobs.values()))))
+        while len(self._open) > self._under_way:
+            self._commit_oldest()
+
+    def _embed(self, jobs: list[_Job]) -> npt.NDArray[np.float32]:
+        with self._clock.measure(IndexStage.EMBED):
+            ids = [job.token_ids for job in jobs if job.token_ids is not None]
+            if len(ids) == len(jobs):
+                return self._embedder.embed_tokens(ids, cancel=self._cancel)
+            return self._embedder.embed([job.text for job in jobs], InputKind.DOCUMENT, cancel=self._cancel)
+
+    def _commit_oldest(self) -> None:
+        batch, future = self._open.popleft()
+        vectors: dict[str, npt.NDArray[np.floating]] = dict(zip(batch.jobs, future.result(), strict=True))
+        self._cancel.check()
+        with self._clock.measure(IndexStage.STORE):
+            self._store.replace([_with_vectors(taken.file, vectors, batch.known) for taken in batch.files])
+        self._written.add(batch.jobs)
+        self._on_commit([_committed(taken) for taken in batch.files])
+
+
+def _with_vectors(file: PreparedFile, *sources: Mapping[str, npt.NDArray[np.floating]]) -> FileChunks:
+    rows = (
+        replace(row, vector=next(source[row.embedding_key] for source in sources if row.embedding_key in source))
+        for row in file.rows
+    )
+    return FileChunks(file.state.ref, tuple(rows))
+
+
+def _committed(taken: _Taken) -> Committed:
+    return Committed(
+        file=taken.file,
+        embedded=len(taken.jobs),
+        reused=len(taken.file.rows) - len(taken.jobs),
+        tokens=sum(job.tokens - job.context_tokens for job in taken.jobs),
+        context_tokens=sum(job.context_tokens for job in taken.jobs),
+    )

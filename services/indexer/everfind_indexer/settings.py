@@ -1,0 +1,38 @@
+"""What the indexer needs to be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from everfind_core.model import Folder, LineKind, ModelInfo
+from everfind_core.ports import ChunkLimits
+
+
+@dataclass(frozen=True, slots=True)
+class IndexerSettings:
+    """One workspace's folders, where its index lies, and how documents become chunks (sizes in tokens).
+
+    ``user_ignore`` is an ``.indexignore`` that holds for every folder; None if there is none.
+    """
+
+    index_directory: Path
+    folders: tuple[Folder, ...]
+    workspace: str = ""
+    user_ignore: Path | None = None
+    max_file_bytes: int = 500_000
+    redact_secrets: bool = True
+    chunk_tokens: int = 200
+    code_chunk_tokens: int = 160
+    chunk_overlap: int = 35
+    concurrency: int = 0
+
+    def limits(self, model: ModelInfo) -> dict[LineKind, ChunkLimits]:
+        """Chunk sizes by line kind, within the model's window."""
+        hard = model.text_budget
+
+        def within(target: int) -> ChunkLimits:
+            return ChunkLimits(min(target, hard), hard, min(self.chunk_overlap, hard // 4))
+
+        prose, code = within(self.chunk_tokens), within(self.code_chunk_tokens)
+        return {LineKind.PROSE: prose, LineKind.MARKDOWN: prose, LineKind.CODE: code, LineKind.CONFIG: code}

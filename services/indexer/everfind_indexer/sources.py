@@ -1,0 +1,173 @@
+"""The files of a workspace's folders: found, and read as the index reads them. What is not indexable cannot be read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, FolderUnusableError, InvalidRequestError
+from everfind_core.model import FileRef, FileText, Folder, ReadFileRequest
+from everfind_core.paths import check_relative, decode_os_path, encode_os_path
+from everfind_core.ports import NotExtractedError
+from everfind_core.secrets import mask_secrets
+from everfind_indexer.discovery import Discovery, discover, is_indexable
+from everfind_indexer.extractors import extract
+from everfind_indexer.reading import read_file
+from everfind_indexer.settings import IndexerSettings
+
+MAX_LINES = 5_000
+MAX_CHARACTERS = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A file's text as the index sees it (extracted, secrets masked), and the hash of its bytes."""
+
+    text: str
+    content_hash: str
+    redactions: int
+
+
+class _Rules(TypedDict):
+    exclude_roots: tuple[str, ...]
+    include: tuple[str, ...]
+    user_ignore: Path | None
+    max_file_bytes: int
+
+
+class Sources:
+    """Reads a workspace's folders."""
+
+    def __init__(self, settings: IndexerSettings) -> None:
+        self._settings = settings
+        self._by_name = {folder.name: folder for folder in settings.folders}
+        self.max_file_bytes = settings.max_file_bytes
+
+    def by_name(self) -> dict[str, Folder]:
+        """The added folders."""
+        return dict(self._by_name)
+
+    def folder(self, name: str) -> Folder:
+        """The added folder of this name.
+
+        Raises:
+            FolderNotFoundError: there is none.
+        """
+        if name not in self._by_name:
+            raise FolderNotFoundError(
+                f"no folder is called {name!r}; there are {', '.join(sorted(self._by_name)) or 'none'}",
+                hint="See `everfind list`, or add one with `everfind add DIR`.",
+            )
+        return self._by_name[name]
+
+    def usable(self, folder: Folder) -> bool:
+        """Whether a folder's directory can be listed now."""
+        try:
+            with os.scandir(decode_os_path(folder.root)):
+                return True
+        except OSError:
+            return False
+
+    def discover(self, folder: Folder, *, below: str = "", cancel: Cancellation | None = None) -> Discovery:
+        """A folder's files; those of an added folder inside it belong to that one.
+
+        Raises:
+            FolderUnusableError: its directory is missing or cannot be listed.
+        """
+        try:
+            return discover(folder.root, folder=folder.name, below=below, cancel=cancel, **self._rules(folder))
+        except FolderUnusableError as error:
+            raise FolderUnusableError(
+                f"folder {folder.name}: {error.message}",
+                hint=f"Bring the directory back, or drop it with `everfind remove {folder.name}`.",
+                details=error.details,
+            ) from error
+
+    def read(self, ref: FileRef) -> SourceText:
+        """A file's text; the caller has made sure that it is indexable.
+
+        Raises:
+            NotExtractedError: it has none.
+        """
+        raw = read_file(self.folder(ref.folder).root, ref.path, self.max_file_bytes)
+        document = extract(ref.path, raw.data)
+        text, redactions = mask_secrets(document.text) if self._settings.redact_secrets else (document.text, 0)
+        return SourceText(text, raw.content_hash, redactions)
+
+    def read_lines(self, request: ReadFileRequest, indexed_hash: Callable[[str, str], str]) -> FileText:
+        """Lines of an indexable file.
+
+        Raises:
+            FolderNotFoundError, FileNotIndexableError: it is not one of ours.
+            InvalidRequestError: the range is no range.
+        """
+        folder = self.folder(request.folder)
+        check_relative(request.path)
+        if request.start_line < 1 or (request.end_line and request.end_line < request.start_line):
+            raise InvalidRequestError.of("start_line", f"{request.start_line}-{request.end_line} is no range of lines")
+        ref = FileRef(folder.name, request.path)
+        source = self._indexable(folder, ref)
+        lines = source.text.split("\n")
+        if lines[-1] == "" and len(lines) > 1:
+            lines.pop()
+        end = min(request.end_line or len(lines), len(lines))
+        wanted, truncated = _bounded(lines[request.start_line - 1 : end])
+        return FileText(
+            ref=ref,
+            absolute_path=absolute_path(folder, request.path),
+            start_line=request.start_line,
+            end_line=request.start_line + len(wanted) - 1,
+            total_lines=len(lines),
+            text="\n".join(wanted),
+            truncated=truncated,
+            indexed=source.content_hash == indexed_hash(folder.name, request.path),
+            redactions=source.redactions,
+        )
+
+    def _indexable(self, folder: Folder, ref: FileRef) -> SourceText:
+        allowed = is_indexable(folder.root, ref.path, **self._rules(folder))
+        if not allowed:
+            raise _not_indexable(ref, "it is absent, ignored, or left out of the index")
+        try:
+            return self.read(ref)
+        except NotExtractedError as error:
+            raise _not_indexable(ref, error.message or error.reason.value) from error
+
+    def _rules(self, folder: Folder) -> _Rules:
+        """What decides, beside the folder itself, which of its files are indexable."""
+        others = (other.root for other in self._settings.folders if other.name != folder.name)
+        index = encode_os_path(self._settings.index_directory.absolute())
+        return _Rules(
+            exclude_roots=(*others, index),
+            include=folder.include,
+            user_ignore=self._settings.user_ignore,
+            max_file_bytes=self.max_file_bytes,
+        )
+
+
+def absolute_path(folder: Folder, path: str) -> str:
+    """Where a file lies, in string form."""
+    return f"{folder.root.rstrip('/')}/{path}"
+
+
+def _bounded(lines: list[str]) -> tuple[list[str], bool]:
+    """As many whole lines as the limits of one answer allow, and whether that cut some off."""
+    kept: list[str] = []
+    characters = 0
+    for line in lines[:MAX_LINES]:
+        characters += len(line) + 1
+        if characters > MAX_CHARACTERS and kept:
+            return kept, True
+        kept.append(line)
+    return kept, len(lines) > len(kept)
+
+
+def _not_indexable(ref: FileRef, why: str) -> FileNotIndexableError:
+    return FileNotIndexableError(
+        f"{ref.path} in folder {ref.folder} cannot be read: {why}",
+        hint="See `everfind status --skipped` for what was left out and why.",
+    )

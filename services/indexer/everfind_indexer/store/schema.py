@@ -1,0 +1,93 @@
+"""The table's columns as Arrow types, and files' chunks as rows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from everfind_core.errors import InternalError
+from everfind_core.ports import FileChunks, StoredChunk
+from everfind_core.store_schema import (
+    CHUNK_ID,
+    COMPRESSED_COLUMNS,
+    FILE_ID,
+    FOLDER,
+    NUMBER_COLUMNS,
+    PATH,
+    STRING_COLUMNS,
+    VECTOR,
+    file_id,
+)
+
+_PRIMARY_KEY = {"lance-schema:unenforced-primary-key": "true"}
+_COMPRESSED = {"lance-encoding:compression": "zstd"}
+
+
+def table_schema(dimensions: int) -> pa.Schema:
+    """The schema for vectors of ``dimensions`` numbers: float16, which halves the disk and keeps the ranking."""
+    return pa.schema(
+        [pa.field(name, pa.string(), nullable=False, metadata=_metadata(name)) for name in STRING_COLUMNS]
+        + [pa.field(name, pa.int32(), nullable=False) for name in NUMBER_COLUMNS]
+        + [pa.field(VECTOR, pa.list_(pa.float16(), dimensions), nullable=True)]
+    )
+
+
+def _metadata(column: str) -> dict[str, str] | None:
+    if column == CHUNK_ID:
+        return _PRIMARY_KEY
+    return _COMPRESSED if column in COMPRESSED_COLUMNS else None
+
+
+def to_table(files: Iterable[FileChunks], schema: pa.Schema) -> pa.Table:
+    """The rows of ``files`` in their order.
+
+    Raises:
+        InternalError: a vector has other dimensions than the table, or a number that is not finite.
+    """
+    rows = [(file, chunk) for file in files for chunk in file.chunks]
+    derived = {
+        FILE_ID: [file_id(file.ref) for file, _ in rows],
+        FOLDER: [file.ref.folder for file, _ in rows],
+        PATH: [file.ref.path for file, _ in rows],
+    }
+    chunks = [chunk for _, chunk in rows]
+    columns = [
+        _vectors(chunks, field.type)
+        if field.name == VECTOR
+        else pa.array(_values(field.name, chunks, derived), field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _values(column: str, chunks: Sequence[StoredChunk], derived: dict[str, list[str]]) -> list[Any]:
+    return derived[column] if column in derived else [getattr(chunk, column) for chunk in chunks]
+
+
+def _vectors(chunks: Sequence[StoredChunk], column_type: pa.FixedSizeListType) -> pa.Array:
+    dimensions = column_type.list_size
+    values = np.zeros((len(chunks), dimensions), dtype=np.float16)
+    missing = np.zeros(len(chunks), dtype=bool)
+    for row, chunk in enumerate(chunks):
+        if chunk.vector is None:
+            missing[row] = True
+        else:
+            values[row] = _checked(chunk.chunk_id, chunk.vector, dimensions)
+    mask = pa.array(missing) if missing.any() else None
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), type=column_type, mask=mask)
+
+
+def _checked(chunk_id: str, vector: npt.NDArray[np.floating], dimensions: int) -> npt.NDArray[np.float16]:
+    if vector.shape != (dimensions,):
+        raise InternalError(
+            f"the vector of chunk {chunk_id} has shape {vector.shape}, the index has {dimensions} numbers"
+        )
+    with np.errstate(over="ignore"):
+        half = vector.astype(np.float16)
+    if not np.isfinite(half).all():
+        raise InternalError(f"the vector of chunk {chunk_id} holds a number that is not finite")
+    return half

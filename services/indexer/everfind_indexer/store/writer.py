@@ -1,0 +1,184 @@
+"""The writer: files replaced in single commits, and the table kept in shape."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import lance
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from lance.fragment import FragmentMetadata, write_fragments
+
+from everfind_core.errors import IndexIncompatibleError
+from everfind_core.index_directory import REBUILD_HINT
+from everfind_core.model import FileRef
+from everfind_core.ports import FileChunks
+from everfind_core.store_schema import (
+    CONTENT_HASH,
+    EMBEDDING_KEY,
+    FILE_ID,
+    FOLDER,
+    PATH,
+    TABLE_DIRECTORY,
+    VECTOR,
+    file_id,
+    sql_in,
+)
+from everfind_indexer.store import maintenance
+from everfind_indexer.store.errors import store_errors
+from everfind_indexer.store.memory import limit_arenas, release_unused
+from everfind_indexer.store.schema import table_schema, to_table
+
+_KEYS_A_SCAN: Final = 1_000
+_INDEX_CACHE_BYTES: Final = 16 << 20
+_METADATA_CACHE_BYTES: Final = 16 << 20
+_OFFSET_BITS: Final = 32
+"""A row's address is its fragment's id, then so many bits for its place in the fragment."""
+
+
+class LanceChunkWriter:
+    """A :class:`~everfind_core.ports.ChunkWriter` on a LanceDB table. Thread-safe; calls run one after another."""
+
+    def __init__(self, directory: Path, dimensions: int) -> None:
+        limit_arenas()
+        self._directory = directory.absolute()
+        self._schema = table_schema(dimensions)
+        self._guard = threading.Lock()
+        self._cleanup_due = 0.0
+        with store_errors(self._directory):
+            self._dataset = self._open()
+
+    def replace(self, files: Sequence[FileChunks]) -> None:
+        """Put each file's chunks in place of its old ones; of two entries for a file the later one counts.
+
+        Raises:
+            InternalError: a vector has the wrong length or a number that is not finite; nothing is written.
+            StorageError, IndexDamagedError, IndexLockedError: nothing of ``files`` is written.
+        """
+        chosen = {file.ref: file for file in files}
+        if not chosen:
+            return
+        rows = to_table(chosen.values(), self._schema)
+        conditions = _in_parts(FILE_ID, [file_id(ref) for ref in chosen])
+        with self._guard, store_errors(self._directory):
+            self._commit(conditions, rows)
+
+    def delete_folder(self, folder: str) -> None:
+        """Remove every chunk of a folder in one commit."""
+        with self._guard, store_errors(self._directory):
+            self._commit([sql_in(FOLDER, [folder], field="folder")], self._schema.empty_table())
+
+    def vectors(self, keys: Iterable[str]) -> Mapping[str, npt.NDArray[np.floating]]:
+        """The vectors that the store has for these embedding keys: float16 of shape (dimensions,)."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[str, npt.NDArray[np.floating]] = {}
+        with self._guard, store_errors(self._directory):
+            if not wanted or not self._dataset.count_rows():
+                return found
+            for condition in _in_parts(EMBEDDING_KEY, wanted):
+                found.update(_keyed_vectors(self._scan([EMBEDDING_KEY, VECTOR], condition)))
+        return found
+
+    def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
+        """Per file in the store: number of chunks, and content hash."""
+        with self._guard, store_errors(self._directory):
+            rows = self._scan([FOLDER, PATH, CONTENT_HASH])
+        groups = rows.group_by([FOLDER, PATH]).aggregate([(CONTENT_HASH, "count"), (CONTENT_HASH, "min")])
+        names = (FOLDER, PATH, f"{CONTENT_HASH}_count", f"{CONTENT_HASH}_min")
+        columns = [groups[name].to_pylist() for name in names]
+        return {
+            FileRef(folder, path): (count, content_hash)
+            for folder, path, count, content_hash in zip(*columns, strict=True)
+        }
+
+    def generation(self) -> int:
+        """The table's version: grows with each commit, those of :meth:`maintain` included."""
+        with self._guard:
+            return self._dataset.version
+
+    def maintain(self, *, finish: bool) -> None:
+        """Keep search structures current and small; see :mod:`everfind_indexer.store.maintenance`."""
+        with self._guard:
+            with store_errors(self._directory):
+                worked = maintenance.settle(self._dataset) if finish else maintenance.keep_up(self._dataset)
+                if time.monotonic() >= self._cleanup_due:
+                    maintenance.remove_old_versions(self._dataset)
+                    self._cleanup_due = time.monotonic() + maintenance.CLEANUP_SECONDS
+            if worked:
+                release_unused()
+
+    def close(self) -> None:
+        """Nothing is held open between calls; gives freed memory back."""
+        release_unused()
+
+    def _open(self) -> lance.LanceDataset:
+        uri = str(self._directory / TABLE_DIRECTORY)
+        if not _has_versions(self._directory / TABLE_DIRECTORY):
+            lance.write_dataset(self._schema.empty_table(), uri, mode="create")
+        dataset = lance.dataset(
+            uri, index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
+        )
+        if not dataset.schema.equals(self._schema):
+            raise IndexIncompatibleError(
+                f"the table in {self._directory} has other columns or vector dimensions than this everfind writes",
+                hint=REBUILD_HINT,
+            )
+        maintenance.create_indices(dataset)
+        maintenance.refresh(dataset)
+        return dataset
+
+    def _commit(self, conditions: Sequence[str], rows: pa.Table) -> None:
+        """Delete the rows that meet any of the conditions and add ``rows``, in one commit."""
+        removed, updated = self._masked(conditions)
+        added = write_fragments(rows, self._dataset, schema=self._schema) if rows.num_rows else []
+        if not (removed or updated or added):
+            return
+        self._dataset = lance.LanceDataset.commit(
+            self._dataset,
+            lance.LanceOperation.Update(removed_fragment_ids=removed, updated_fragments=updated, new_fragments=added),
+            read_version=self._dataset.version,
+            max_retries=0,
+        )
+
+    def _masked(self, conditions: Sequence[str]) -> tuple[list[int], list[FragmentMetadata]]:
+        """Fragments that lose all their rows, and fragments with a mask over those that they lose."""
+        places: dict[int, list[int]] = defaultdict(list)
+        for condition in conditions:
+            addresses = self._scan([], condition, with_row_address=True)["_rowaddr"]
+            for address in addresses.to_pylist():
+                places[address >> _OFFSET_BITS].append(address & ((1 << _OFFSET_BITS) - 1))
+        fragments = {fragment.fragment_id: fragment for fragment in self._dataset.get_fragments()}
+        masked = {number: fragments[number].delete_rows(offsets) for number, offsets in sorted(places.items())}
+        emptied = [number for number, metadata in masked.items() if metadata is None]
+        return emptied, [metadata for metadata in masked.values() if metadata is not None]
+
+    def _scan(self, columns: list[str], condition: str | None = None, *, with_row_address: bool = False) -> pa.Table:
+        return self._dataset.scanner(
+            columns=columns, filter=condition, with_row_address=with_row_address, scan_in_order=False
+        ).to_table()
+
+
+def _has_versions(table: Path) -> bool:
+    versions = table / "_versions"
+    return versions.is_dir() and any(entry.suffix == ".manifest" for entry in versions.iterdir())
+
+
+def _in_parts(column: str, values: Sequence[str]) -> list[str]:
+    """Conditions that together name all ``values``, each short enough to plan fast."""
+    parts = range(0, len(values), _KEYS_A_SCAN)
+    return [sql_in(column, list(values[start : start + _KEYS_A_SCAN])) for start in parts]
+
+
+def _keyed_vectors(rows: pa.Table) -> dict[str, npt.NDArray[np.floating]]:
+    present = rows.filter(rows[VECTOR].is_valid()).combine_chunks()
+    if not present.num_rows:
+        return {}
+    column = present[VECTOR].chunk(0)
+    values = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
+    return dict(zip(present[EMBEDDING_KEY].to_pylist(), values, strict=True))

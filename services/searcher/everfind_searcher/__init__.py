@@ -1,0 +1,1 @@
+"""The searcher: questions in, hits out."""

@@ -1,0 +1,61 @@
+"""The index that answers now: opened once, exchanged when a rebuild takes its place."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from everfind_core.index_directory import POINTER, IndexCoverage, IndexLocation, current_index
+from everfind_core.ports import ChunkReader
+
+ReaderOpener = Callable[[Path], ChunkReader]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIndex:
+    """An index and its store's reader."""
+
+    location: IndexLocation
+    reader: ChunkReader
+
+    def generation(self) -> int:
+        """The generation that a query would see now."""
+        return self.location.generation_base + self.reader.generation()
+
+    def coverage(self) -> IndexCoverage:
+        """What the index covers now."""
+        return self.location.read_coverage()
+
+
+class CurrentIndex:
+    """Gives the current index of an index directory. Thread-safe."""
+
+    def __init__(self, index_directory: Path, open_reader: ReaderOpener) -> None:
+        self._directory = index_directory
+        self._open_reader = open_reader
+        self._guard = threading.Lock()
+        self._seen: tuple[int, int] | None = None
+        self._index: OpenIndex | None = None
+
+    def get(self) -> OpenIndex:
+        """The current index, opened anew only if the pointer was replaced.
+
+        Raises:
+            IndexMissingError, IndexDamagedError, IndexIncompatibleError: there is none that can be read.
+        """
+        with self._guard:
+            seen = self._pointer()
+            if self._index is None or seen != self._seen:
+                location = current_index(self._directory)
+                self._index = OpenIndex(location, self._open_reader(location.directory))
+                self._seen = seen
+            return self._index
+
+    def _pointer(self) -> tuple[int, int] | None:
+        try:
+            stat = (self._directory / POINTER).stat()
+        except OSError:
+            return None
+        return stat.st_mtime_ns, stat.st_ino

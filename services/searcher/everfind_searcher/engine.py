@@ -1,0 +1,175 @@
+"""The searcher's engine: query → arms → fuse → rank → answer, over the store's reading side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, IndexMissingError
+from everfind_core.index_directory import REBUILD_HINT, Manifest
+from everfind_core.lexical import REVISION as LEXICAL_REVISION
+from everfind_core.lexical import query_terms
+from everfind_core.model import (
+    Abstention,
+    Filters,
+    GatherAnswer,
+    GatherRequest,
+    Hit,
+    InputKind,
+    SearchAnswer,
+    SearchMode,
+    SearchRequest,
+    Staleness,
+)
+from everfind_core.ports import Embedder, ScoredChunk, SourceReader
+from everfind_searcher.checks import check_folders, check_gather, check_search
+from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
+from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
+from everfind_searcher.gathering import gather
+from everfind_searcher.ranking import Ranked, admit, best_cosine, pack, rank
+from everfind_searcher.settings import SearcherSettings
+
+CANDIDATES = 200
+"""Chunks that each arm contributes. The same for every page, or pages would not fit together."""
+
+
+class SearchEngine:
+    """Answers questions from one workspace's index (the port :class:`everfind_core.ports.Searcher`)."""
+
+    def __init__(
+        self, settings: SearcherSettings, embedder: Embedder, source: SourceReader, open_reader: ReaderOpener
+    ) -> None:
+        self._settings = settings
+        self._embedder = embedder
+        self._source = source
+        self._current = CurrentIndex(settings.index_directory, open_reader)
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="lexical")
+
+    def search(self, request: SearchRequest, *, cancel: Cancellation | None = None) -> SearchAnswer:
+        """See :meth:`everfind_core.ports.Searcher.search`."""
+        cancel = cancel or Cancellation()
+        check_search(request)
+        index = self._current.get()
+        try:
+            return self._search(request, index, cancel)
+        except (IndexMissingError, IndexDamagedError):
+            if self._current.get() is index:
+                raise
+            return self._search(request, self._current.get(), cancel)  # a rebuild took the place in between
+
+    def _search(self, request: SearchRequest, index: OpenIndex, cancel: Cancellation) -> SearchAnswer:
+        cursor = decode_cursor(request)
+        self._check_manifest(index.location.manifest)
+        coverage = index.coverage()
+        check_folders(request.filters, coverage)
+        generation = index.generation()
+        semantic, lexical = self._arms(request, index, cancel)
+        ranked = rank(semantic, lexical, mode=request.mode, rrf_k=self._settings.rrf_k)
+        admitted = admit(ranked, min_score=request.min_score, relative_cutoff=request.relative_cutoff)
+        page = _page(request, cursor, generation, admitted)
+        covered = coverage.total(request.filters.folders)
+        roots = coverage.roots()
+        return SearchAnswer(
+            query=request.query,
+            generation=generation,
+            hits=tuple(_hit(one, roots) for one in page.hits),
+            coverage=covered,
+            abstained=None if admitted else Abstention(best_cosine(ranked), request.min_score or 0.0),
+            staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
+            warnings=page.warnings,
+            next_cursor=page.next_cursor,
+            left_out=page.left_out,
+            tokens=sum(one.chunk.tokens for one in page.hits),
+        )
+
+    def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
+        """See :meth:`everfind_core.ports.Searcher.gather`."""
+        check_gather(request)
+        return gather(self.search(request.search, cancel=cancel), self._source, request.context_lines)
+
+    def close(self) -> None:
+        """Stop the engine's thread."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _check_manifest(self, manifest: Manifest) -> None:
+        model = self._embedder.model().identity
+        for what, found, wanted in (
+            ("model", manifest.recipe.model, model),
+            ("lexical analysis", manifest.recipe.lexical, LEXICAL_REVISION),
+        ):
+            if found != wanted:
+                raise IndexIncompatibleError(
+                    f"the index was made with {what} {found!r}, this everfind uses {wanted!r}",
+                    hint=REBUILD_HINT,
+                    details={"field": what, "found": found, "expected": wanted},
+                )
+
+    def _filters(self, asked: Filters) -> Filters:
+        """What may be searched, with the configured excludes unless the request wants all."""
+        if asked.all_statuses:
+            return asked
+        return replace(asked, exclude=(*asked.exclude, *self._settings.default_exclude))
+
+    def _arms(
+        self, request: SearchRequest, index: OpenIndex, cancel: Cancellation
+    ) -> tuple[Sequence[ScoredChunk], Sequence[ScoredChunk]]:
+        """Both arms' lists, found in parallel; a plain mode leaves the other one empty."""
+        where = self._filters(request.filters)
+        terms = query_terms(request.query) if request.mode is not SearchMode.SEMANTIC else []
+        lexical = self._threads.submit(index.reader.lexical, terms, CANDIDATES, where) if terms else None
+        semantic: Sequence[ScoredChunk] = ()
+        if request.mode is not SearchMode.LEXICAL:
+            vector = self._embedder.embed([request.query], InputKind.QUERY, cancel=cancel)[0]
+            semantic = index.reader.semantic(vector, CANDIDATES, where)
+        cancel.check()
+        return semantic, lexical.result(cancel.remaining()) if lexical else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The part of an answer that one call gives."""
+
+    hits: Sequence[Ranked]
+    left_out: int
+    next_cursor: str
+    warnings: tuple[str, ...]
+
+
+def _page(request: SearchRequest, cursor: Cursor | None, generation: int, admitted: Sequence[Ranked]) -> _Page:
+    start = cursor.offset if cursor else 0
+    rest = admitted[start:]
+    hits = pack(rest[: request.limit], request.max_tokens)
+    following = Cursor(start + request.limit, generation)
+    moved = cursor is not None and cursor.generation != generation
+    return _Page(
+        hits=hits,
+        left_out=len(rest) - len(hits),
+        next_cursor=encode_cursor(following, request) if len(rest) > request.limit else "",
+        warnings=("the index changed since the page before: hits may repeat or be missing",) if moved else (),
+    )
+
+
+def _hit(one: Ranked, roots: Mapping[str, str]) -> Hit:
+    chunk = one.chunk
+    return Hit(
+        chunk_id=chunk.chunk_id,
+        folder=chunk.ref.folder,
+        path=chunk.ref.path,
+        absolute_path=f"{roots.get(chunk.ref.folder, '').rstrip('/')}/{chunk.ref.path}",
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        score=one.score,
+        provenance=one.provenance,
+        text=chunk.text,
+        symbol=chunk.symbol,
+        kind=chunk.kind,
+        language=chunk.language,
+        heading=chunk.heading,
+        status=chunk.status,
+        date=chunk.date,
+        successor=chunk.successor,
+        page=chunk.page,
+        tokens=chunk.tokens,
+    )

@@ -1,0 +1,54 @@
+"""Search filters as one condition of the store, applied before anything is ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from everfind_core.model import Filters
+from everfind_core.store_schema import DATE, FOLDER, KIND, LANGUAGE, PATH, STATUS, sql_in, sql_string
+from everfind_searcher.store.globs import glob_regex
+
+
+def condition(where: Filters) -> str | None:
+    """What a row must meet to pass ``where``; None if every row passes.
+
+    A date filter keeps dated documents only. ``where.all_statuses`` is no condition of the store.
+
+    Raises:
+        InvalidRequestError: a glob is malformed, or a value is no text.
+    """
+    parts = [*_memberships(where), *_globs(where), *_dates(where)]
+    return " AND ".join(f"({part})" for part in parts) or None
+
+
+def _memberships(where: Filters) -> Iterator[str]:
+    for column, field, values in (
+        (FOLDER, "folders", where.folders),
+        (LANGUAGE, "languages", where.languages),
+        (KIND, "kinds", where.kinds),
+        (STATUS, "statuses", where.statuses),
+    ):
+        if values:
+            yield sql_in(column, values, field=f"filters.{field}")
+
+
+def _globs(where: Filters) -> Iterator[str]:
+    if where.include:
+        yield _any_glob(where.include, "filters.include")
+    if where.exclude:
+        yield f"NOT ({_any_glob(where.exclude, 'filters.exclude')})"
+
+
+def _any_glob(globs: tuple[str, ...], field: str) -> str:
+    patterns = (sql_string(glob_regex(glob, field=field), field=field) for glob in globs)
+    return " OR ".join(f"regexp_like({PATH}, {pattern})" for pattern in patterns)
+
+
+def _dates(where: Filters) -> Iterator[str]:
+    """ISO 8601 sorts as text."""
+    if where.since or where.before:
+        yield f"{DATE} <> ''"
+    if where.since:
+        yield f"{DATE} >= {sql_string(where.since, field='filters.since')}"
+    if where.before:
+        yield f"{DATE} < {sql_string(where.before, field='filters.before')}"

@@ -1,0 +1,177 @@
+"""What a searcher promises, whatever lies between it and the caller."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import CancelledError, DeadlineExceededError, InvalidRequestError
+from everfind_core.json_form import search_json
+from everfind_core.model import Filters, GatherRequest, ProvenanceLabel, SearchMode, SearchRequest
+from tests.contract.conftest import Connected
+from tests.support.corpus import FILES
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("getUserName", "src/session.py"),
+        ("get_user_name", "src/session.py"),
+        ("user.name", "src/session.py"),
+        ("ERR_TOKEN_EXPIRED", "src/session.py"),
+        ("1.0.21", "package.json"),
+        ("src/storage/atomic.go", "src/storage/atomic.go"),
+        ("when can a session be extended", "auth.md"),
+        ("write a file so that a crash leaves nothing half done", "src/storage/atomic.go"),
+        ("capybara", 'it\'s 100% "odd" [name]_.md'),
+        ("登录鉴权", "登录.md"),
+        ("接続設定", "日本語.md"),
+        ("largest rodent", 'it\'s 100% "odd" [name]_.md'),
+    ],
+)
+def test_a_question_finds_its_file(workspace: Connected, query: str, path: str) -> None:
+    assert path in [hit.path for hit in workspace.searcher.search(SearchRequest(query, limit=3)).hits]
+
+
+def test_every_hit_is_a_line_range_of_its_file_with_secrets_masked(workspace: Connected) -> None:
+    answer = workspace.searcher.search(SearchRequest("token", limit=100))
+    assert len(answer.hits) >= 8
+    for hit in answer.hits:
+        original = FILES[f"{hit.folder}/{hit.path}"].split("\n")[hit.start_line - 1 : hit.end_line]
+        assert Path(hit.absolute_path).exists()
+        if hit.path != "secret.md":
+            assert hit.text == "\n".join(original)
+        assert "ghp_" not in hit.text
+
+
+def test_hybrid_scores_are_the_fusion_of_both_arms_ranks(workspace: Connected) -> None:
+    answer = workspace.searcher.search(SearchRequest("token refresh", limit=50))
+    for hit in answer.hits:
+        arms = [arm for arm in (hit.provenance.semantic, hit.provenance.lexical) if arm]
+        assert hit.score == pytest.approx(sum(1 / (60 + arm.rank) for arm in arms))
+        both = len(arms) == 2
+        assert (hit.provenance.label is ProvenanceLabel.BOTH) == both
+    assert [h.score for h in answer.hits] == sorted((h.score for h in answer.hits), reverse=True)
+
+
+def test_a_plain_mode_is_one_arm(workspace: Connected) -> None:
+    semantic = workspace.searcher.search(SearchRequest("token refresh", mode=SearchMode.SEMANTIC))
+    assert all(h.provenance.semantic and h.score == h.provenance.semantic.cosine for h in semantic.hits)
+    assert all(h.provenance.lexical is None for h in semantic.hits)
+    lexical = workspace.searcher.search(SearchRequest("token refresh", mode=SearchMode.LEXICAL))
+    assert all(h.provenance.lexical and h.score == h.provenance.lexical.bm25 for h in lexical.hits)
+    assert all(h.provenance.semantic is None for h in lexical.hits)
+
+
+HOSTILE = (
+    *('"', "''", "AND OR NOT", "a:b^2~3", "(((", "*?", "--", "-k", "the and of", "\\", "x' OR 1=1 --", "%_[", ".", "!"),
+    *("😀", "😀😀 👩‍👩‍👧", "登", "a\0b", "\x1b[31m", "e\u0301", "\u200b", "ﬁ", "İ", "a" * 10_000, "word " * 2_000),
+)
+
+
+@pytest.mark.parametrize("query", HOSTILE)
+@pytest.mark.parametrize("mode", SearchMode)
+def test_no_query_breaks_it(workspace: Connected, query: str, mode: SearchMode) -> None:
+    answer = workspace.searcher.search(SearchRequest(query, mode=mode))
+    assert answer.query == query
+    assert (answer.abstained is None) == bool(answer.hits)
+
+
+def test_stop_words_alone_do_not_empty_the_lexical_arm(workspace: Connected) -> None:
+    assert workspace.searcher.search(SearchRequest("the and of", mode=SearchMode.LEXICAL)).hits
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (SearchRequest(""), "query"),
+        (SearchRequest("x" * 10_001), "query"),
+        (SearchRequest("\ud800"), "query"),
+        (SearchRequest("x", limit=0), "limit"),
+        (SearchRequest("x", cursor="nonsense"), "cursor"),
+        (SearchRequest("x", filters=Filters(folders=("nope",))), "filters.folders"),
+        (SearchRequest("x", filters=Filters(include=("!a",))), "filters.include"),
+        (SearchRequest("x", filters=Filters(since="soon")), "filters.since"),
+    ],
+)
+def test_what_cannot_be_answered_names_its_field(workspace: Connected, request_: SearchRequest, field: str) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        workspace.searcher.search(request_)
+    assert [v.field for v in caught.value.violations] == [field]
+
+
+@pytest.mark.parametrize(
+    ("filters", "files"),
+    [
+        (Filters(folders=("docs",), include=("decisions",)), {"decisions/0001-storage.md"}),
+        (Filters(languages=("go",)), {"src/storage/atomic.go"}),
+        (Filters(include=("*.go", "*.json")), {"src/storage/atomic.go", "package.json"}),
+        (Filters(folders=("code",), exclude=("src", "tests")), {"package.json"}),
+        (Filters(include=('it\'s 100% "odd" \\[name\\]_.md',)), {'it\'s 100% "odd" [name]_.md'}),
+        (Filters(include=("%",)), set()),
+        (Filters(include=("' OR 1=1 --",)), set()),
+        (Filters(languages=("go' OR language='python",)), set()),
+        (Filters(since="2000-01-01"), set()),
+    ],
+)
+def test_filters_come_before_ranking(workspace: Connected, filters: Filters, files: set[str]) -> None:
+    answer = workspace.searcher.search(SearchRequest("a file with a token", limit=100, filters=filters))
+    assert {hit.path for hit in answer.hits} == files
+    assert (answer.abstained is not None) == (not files)
+
+
+def test_pages_follow_each_other_without_gap_or_repeat(workspace: Connected) -> None:
+    whole = workspace.searcher.search(SearchRequest("token file", limit=100))
+    request = SearchRequest("token file", limit=3)
+    pages = []
+    while True:
+        answer = workspace.searcher.search(request)
+        pages += answer.hits
+        assert answer.left_out == len(whole.hits) - len(pages)
+        if not answer.next_cursor:
+            break
+        request = replace(request, cursor=answer.next_cursor)
+    assert [h.chunk_id for h in pages] == [h.chunk_id for h in whole.hits]
+
+
+def test_a_token_budget_is_kept(workspace: Connected) -> None:
+    answer = workspace.searcher.search(SearchRequest("token", limit=20, max_tokens=120))
+    assert 0 < answer.tokens <= 120
+    assert answer.tokens == sum(hit.tokens for hit in answer.hits)
+    assert answer.left_out > 0
+
+
+def test_coverage_says_what_was_searched(workspace: Connected) -> None:
+    answer = workspace.searcher.search(SearchRequest("token"))
+    assert answer.coverage.files == len(FILES)
+    assert answer.coverage.chunks == workspace.report.chunks_written
+    docs = workspace.searcher.search(SearchRequest("token", filters=Filters(folders=("docs",))))
+    assert docs.coverage.files == sum(name.startswith("docs/") for name in FILES)
+    assert docs.generation == workspace.report.generation
+
+
+def test_the_same_question_gives_the_same_answer(workspace: Connected) -> None:
+    first, second = (search_json(workspace.searcher.search(SearchRequest("token", limit=30))) for _ in range(2))
+    assert first == second
+
+
+def test_gather_reads_around_each_hit(workspace: Connected) -> None:
+    gathered = workspace.searcher.gather(GatherRequest(SearchRequest("WriteAtomic", limit=1), context_lines=50))
+    (passage,) = gathered.passages
+    assert passage.text == FILES["code/src/storage/atomic.go"].rstrip("\n")
+    assert not passage.changed
+    assert gathered.markdown.startswith("### [1/1] code · src/storage/atomic.go · lines 1-6 · score ")
+    assert "```go\npackage storage" in gathered.markdown
+
+
+def test_a_caller_that_gave_up_is_not_answered(workspace: Connected) -> None:
+    cancel = Cancellation()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        workspace.searcher.search(SearchRequest("token"), cancel=cancel)
+    with pytest.raises(DeadlineExceededError):
+        workspace.searcher.search(SearchRequest("token"), cancel=Cancellation(time.monotonic() - 1))

@@ -1,0 +1,60 @@
+"""everfind as a user runs it: real processes, with settings, index and caches of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Home:
+    """A user's home: everything that everfind keeps lies below ``base``."""
+
+    base: Path
+
+    @property
+    def env(self) -> dict[str, str]:
+        cleaned = {name: value for name, value in os.environ.items() if not name.startswith(("EVERFIND_", "CLAUDE_"))}
+        places = {f"XDG_{kind}_HOME": str(self.base / kind.lower()) for kind in ("CONFIG", "DATA", "CACHE", "STATE")}
+        return {**cleaned, **places, "HOME": str(self.base), "ORT_DISABLE_TELEMETRY": "1", "COLUMNS": "120"}
+
+    @property
+    def index_directory(self) -> Path:
+        return self.base / "data" / "everfind" / "index"
+
+    def start(self, *arguments: str, cwd: Path | None = None, **env: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "everfind_gateway", *arguments],
+            cwd=cwd or self.base,
+            env={**self.env, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(
+        self, *arguments: str, cwd: Path | None = None, code: int = 0, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        process = self.start(*arguments, cwd=cwd, **env)
+        stdout, stderr = process.communicate(timeout=240)
+        assert "Traceback" not in stderr, stderr
+        assert process.returncode == code, (process.returncode, stdout, stderr)
+        return subprocess.CompletedProcess(arguments, process.returncode, stdout, stderr)
+
+    def json(self, command: str, *arguments: str, cwd: Path | None = None, **env: str) -> Any:
+        return json.loads(self.run(command, "--json", *arguments, cwd=cwd, **env).stdout)
+
+    def content(self) -> list[tuple[Any, ...]]:
+        """What the index holds, row by row, without what depends on the order of commits."""
+        import lance
+
+        (table,) = self.index_directory.glob("indexes/*/chunks.lance")
+        columns = ["folder", "path", "ordinal", "start_line", "end_line", "text", "terms", "embedding_key"]
+        rows = lance.dataset(str(table)).to_table(columns=columns)
+        return sorted(zip(*(rows[name].to_pylist() for name in columns), strict=True))

@@ -1,0 +1,69 @@
+"""A gateway of its own for each test: no settings of the machine, and a workspace that answers from memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import pytest
+
+from everfind_gateway.cli import main, runtime
+from everfind_gateway.settings import Settings
+from tests.support.gateway import FakeEngines, Outcome
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own, in whose ``work`` the test runs."""
+    for name in list(os.environ):
+        if name.startswith("EVERFIND_") or name in ("CLAUDE_PROJECT_DIR", "NO_COLOR", "FORCE_COLOR"):
+            monkeypatch.delenv(name)
+    for variable, below in (("XDG_CONFIG_HOME", "config"), ("XDG_DATA_HOME", "data"), ("XDG_CACHE_HOME", "cache")):
+        monkeypatch.setenv(variable, str(tmp_path / below))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path
+
+
+@pytest.fixture
+def user_config(home: Path) -> Path:
+    """Where the user's settings file goes; its directory is there, the file is not."""
+    path = home / "config" / "everfind" / "config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@pytest.fixture
+def project(home: Path) -> Path:
+    """A project's root with an empty ``.everfind``."""
+    root = home / "work" / "project"
+    (root / ".everfind").mkdir(parents=True)
+    return root
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch) -> FakeEngines:
+    """The workspace that commands open."""
+    fake = FakeEngines()
+
+    def open_fake(settings: Settings) -> AbstractContextManager[FakeEngines]:
+        return nullcontext(fake)
+
+    monkeypatch.setattr(runtime, "open_workspace", open_fake)
+    return fake
+
+
+@pytest.fixture
+def everfind(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Runs a command in this process."""
+
+    def run(*arguments: str | Path) -> Outcome:
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return run

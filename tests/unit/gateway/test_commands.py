@@ -1,0 +1,477 @@
+"""The command line: what each command asks of the engines, prints, and ends with."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import EXIT_CODES, EverfindError, IndexLockedError, IndexMissingError, error_classes
+from everfind_core.index_directory import (
+    FolderCoverage,
+    IndexCoverage,
+    Manifest,
+    Recipe,
+    create_index,
+    make_current,
+)
+from everfind_core.model import (
+    Coverage,
+    Folder,
+    HealthFinding,
+    ModelInfo,
+    Provenance,
+    ProvenanceLabel,
+    SearchMode,
+    Severity,
+)
+from everfind_gateway.cli import main
+from tests.support.gateway import FakeEngines, Outcome, make_hit
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def api(everfind: Run, engines: FakeEngines) -> Path:
+    """An added folder named ``api``."""
+    root = Path("api").absolute()
+    (root / "sub").mkdir(parents=True)
+    assert everfind("add", "api").code == 0
+    return root
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [*error_classes().values(), EverfindError], ids=lambda cls: cls.__name__)
+def test_every_error_is_a_line_a_hint_and_its_code(
+    everfind: Run, engines: FakeEngines, cls: type[EverfindError]
+) -> None:
+    engines.error = cls("this\nis\x1b[31m wrong", hint="do that")
+    ended = everfind("search", "x")
+    assert ended.out == ""
+    assert ended.err == "everfind: this is\\x1b[31m wrong\n  hint: do that\n"
+    assert ended.code == EXIT_CODES[cls.kind] != 0
+
+
+def test_json_leaves_errors_on_stderr(everfind: Run, engines: FakeEngines) -> None:
+    engines.error = IndexMissingError("there is no index")
+    ended = everfind("search", "x", "--json")
+    assert (ended.code, ended.out, ended.err) == (5, "", "everfind: there is no index\n")
+
+
+def test_a_fault_is_one_sentence_and_a_traceback_only_on_request(
+    everfind: Run, engines: FakeEngines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engines.fault = RuntimeError("boom\nbang")
+    ended = everfind("search", "x")
+    assert ended.code == 1
+    assert ended.err.startswith("everfind: unexpected RuntimeError: boom bang\n  hint: this is a fault of everfind")
+    assert "Traceback" not in ended.err
+    monkeypatch.setenv("EVERFIND_DEBUG", "1")
+    assert "Traceback" in everfind("search", "x").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "x", "-k", "abc"),
+        ("search", "x", "-k", "0"),
+        ("search", "x", "-k", "101"),
+        ("search", "x", "--mode", "magic"),
+        ("search",),
+        ("search", "-x"),
+        ("nonsense",),
+        ("--nonsense",),
+        ("index", "--max-files", "-1"),
+        ("index", "--concurrency", "many"),
+        ("gather", "x", "-C", "201"),
+        ("add",),
+        ("remove",),
+        ("remove", "a", "b"),
+        ("cat", "a", "--lines", "x"),
+        ("cat", "a", "--lines", "9-2"),
+        ("cat", "a", "--lines", "0"),
+        ("add", "a", "b", "--name", "c"),
+    ],
+)
+def test_usage_errors_end_with_2_and_print_no_data(everfind: Run, engines: FakeEngines, arguments: list[str]) -> None:
+    ended = everfind(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("everfind: ")
+    assert ended.err.count("\n") == 2
+    assert not engines.searches
+
+
+def test_an_unknown_option_says_where_dashes_go(everfind: Run, engines: FakeEngines) -> None:
+    assert "Words that start with a dash go after `--`" in everfind("search", "-x").err
+
+
+def test_help_and_version(everfind: Run) -> None:
+    for arguments in ((), ("--help",), ("-h",), ("search", "-h")):
+        ended = everfind(*arguments)
+        assert (ended.code, ended.err) == (0, "")
+        assert ended.out.startswith("Usage: everfind")
+    assert everfind("--version").out.startswith("everfind 0.")
+    assert json.loads(everfind("version", "--json").out).keys() == {"version", "python", "platform"}
+
+
+# --- folders and settings ---------------------------------------------------------------------------------------------
+
+
+def test_add_list_remove(everfind: Run, engines: FakeEngines, home: Path) -> None:
+    for name in ("api", "web"):
+        (home / "work" / name).mkdir()
+    ended = everfind("add", "api", "web", "--include", "*.md")
+    assert ended.out == f"added api  {home}/work/api\nadded web  {home}/work/web\n"
+    assert everfind("list").out == f"api  {home}/work/api  (*.md)\nweb  {home}/work/web  (*.md)\n"
+    assert everfind("remove", "api").out == f"removed api  {home}/work/api  (3 files forgotten)\n"
+    assert engines.forgotten == ["api"]
+    listed = json.loads(everfind("list", "--json").out)
+    folder = {"name": "web", "path": f"{home}/work/web", "include": ["*.md"], "usable": True}
+    assert listed == {"display_name": "", "folders": [folder]}
+
+
+def test_remove_by_path_and_keep_index(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    assert "its index is kept" in everfind("remove", api, "--keep-index").out
+    assert engines.forgotten == []
+    assert everfind("list").out == ""
+
+
+def test_a_folder_stays_when_its_index_cannot_be_changed(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    engines.error = IndexLockedError("process 7 writes")
+    assert everfind("remove", "api").code == 6
+    assert everfind("list").out.startswith("api ")
+    engines.error = IndexMissingError("nothing yet")
+    assert everfind("remove", "api").code == 0
+    assert everfind("list").out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(("add", "absent"), 4), (("add", "api"), 4), (("remove", "absent"), 4)]
+)
+def test_folder_errors(everfind: Run, api: Path, arguments: tuple[str, ...], code: int) -> None:
+    assert everfind(*arguments).code == code
+
+
+def test_config_says_where_each_value_came_from(
+    everfind: Run, user_config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_config.write_text("limit = 5\nlimti = 6\n")
+    monkeypatch.setenv("EVERFIND_MODE", "lexical")
+    ended = everfind("config")
+    lines = {line.split()[0]: line for line in ended.out.splitlines() if line}
+    assert lines["limit"].split(None, 1)[1] == f"5  (user {user_config})"
+    assert lines["mode"].split(None, 1)[1] == "lexical  (environment EVERFIND_MODE)"
+    assert lines["rrf_k"].split(None, 1)[1] == "60  (default)"
+    assert ended.err == (
+        f"everfind: warning: {user_config}:2: unknown setting 'limti' is not used; did you mean 'limit'?\n"
+    )
+    shown = json.loads(everfind("config", "--json").out)
+    assert shown["settings"]["limit"] == {"value": 5, "source": "user", "place": str(user_config)}
+    assert shown["user_file"] == str(user_config)
+
+
+def test_a_broken_file_ends_every_command_and_is_left_alone(
+    everfind: Run, engines: FakeEngines, user_config: Path
+) -> None:
+    user_config.write_text("limit =\n")
+    for arguments in (("config",), ("list",), ("search", "x"), ("add", "."), ("index",), ("status",)):
+        ended = everfind(*arguments)
+        assert (ended.code, ended.out) == (3, "")
+        assert ended.err.startswith(f"everfind: {user_config}:1: not valid TOML")
+    assert user_config.read_text() == "limit =\n"
+
+
+def test_add_makes_the_file_that_config_names(everfind: Run, engines: FakeEngines, home: Path) -> None:
+    assert everfind("--config", home / "mine.toml", "list").code == 3
+    assert everfind("--config", home / "mine.toml", "add", ".").code == 0
+    assert everfind("--config", home / "mine.toml", "list").out.startswith("work ")
+
+
+# --- search -----------------------------------------------------------------------------------------------------------
+
+
+def test_search_options_become_the_request(
+    everfind: Run, engines: FakeEngines, api: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERFIND_DEFAULT_EXCLUDE", "archive")
+    everfind(
+        "search", "how", "does it", "-k", "3", "--mode", "lexical", "--folder", api, "--include", "*.py",
+        "--exclude", "tests", "--language", "Python", "--kind", "function",
+    )  # fmt: skip
+    request = engines.searches[0]
+    assert (request.query, request.limit, request.mode) == ("how does it", 3, SearchMode.LEXICAL)
+    filters = request.filters
+    assert (filters.folders, filters.include, filters.exclude) == (("api",), ("*.py",), ("archive", "tests"))
+    assert (filters.languages, filters.kinds, filters.all_statuses) == (("python",), ("function",), False)
+    everfind("search", "x", "--all")
+    assert engines.searches[1].filters.exclude == ()
+    assert engines.searches[1].filters.all_statuses
+
+
+@pytest.mark.parametrize("query", ["-k", "--help", "-- x", "-1", '"quoted" OR', "日本語", "a\nb"])
+def test_any_query_can_be_asked(everfind: Run, engines: FakeEngines, query: str) -> None:
+    assert everfind("search", "--", query).code == 0
+    assert engines.searches[0].query == query
+
+
+def test_a_query_with_bytes_that_are_not_utf8(everfind: Run, engines: FakeEngines) -> None:
+    assert everfind("search", "caf\udce9").code == 0
+    assert engines.searches[0].query == "caf\ufffd"
+
+
+def test_settings_are_the_defaults_of_a_search(everfind: Run, engines: FakeEngines, user_config: Path) -> None:
+    user_config.write_text("limit = 4\nmode = 'semantic'\n")
+    everfind("search", "x")
+    assert (engines.searches[0].limit, engines.searches[0].mode) == (4, SearchMode.SEMANTIC)
+
+
+def test_piped_hits_are_one_line_each(everfind: Run, engines: FakeEngines) -> None:
+    engines.hits = (make_hit(), make_hit("odd\n\x1b[31m.py", heading="A > B", symbol=""))
+    ended = everfind("search", "refresh token")
+    assert ended.out.splitlines() == [
+        "api/src/auth.py:42\t0.0328\t[both 0.712]\trefresh_token\tdef refresh_token(session):",
+        "api/odd\\n\\x1b[31m.py:42\t0.0328\t[both 0.712]\tA > B\tdef refresh_token(session):",
+    ]
+    assert ended.err == ""
+
+
+def test_no_hits_say_what_was_searched(everfind: Run, engines: FakeEngines) -> None:
+    engines.hits = ()
+    ended = everfind("search", "x")
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err == "no results: searched 1,203 files, 9,000 chunks; left out: 12 ignored, 3 binary\n"
+
+
+def test_a_folder_that_was_removed_and_kept_can_be_searched(everfind: Run, engines: FakeEngines, home: Path) -> None:
+    assert everfind("search", "x", "--folder", "old").code == 4
+    index = home / "data" / "everfind" / "index"
+    manifest = Manifest(Recipe("m", "c", "l"), ModelInfo("m", "1", 3, 8, "mean"), 1.0, "0.1.0")
+    place = create_index(index, manifest)
+    place.write_coverage(IndexCoverage((FolderCoverage(Folder("old", "/old"), Coverage(1, 1, {})),)))
+    make_current(index, place)
+    assert everfind("search", "x", "--folder", "old").code == 0
+    assert engines.searches[0].filters.folders == ("old",)
+
+
+def test_gather(everfind: Run, engines: FakeEngines) -> None:
+    assert everfind("gather", "x", "-C", "3").out == "### [1/1] api\n"
+    assert engines.gathers[0].context_lines == 3
+    assert json.loads(everfind("gather", "x", "--json").out).keys() == {"answer", "passages", "markdown"}
+
+
+# --- index ------------------------------------------------------------------------------------------------------------
+
+
+def test_index_shows_each_folder_and_the_totals(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    ended = everfind("index")
+    assert ended.out.splitlines()[:-1] == [
+        "[1/2] api  /srv/api  ─────────────────────────────────────────────",
+        "  1 indexed  1,203 unchanged  0 deleted  1 skipped  8 chunks  4.1s",
+        "[2/2] web  /srv/web  ─────────────────────────────────────────────",
+        "  0 indexed  5 unchanged  2 deleted  0 skipped  0 chunks  0.2s",
+        "──────────────────────────────────────────────────────────────────",
+    ]
+    total = "total  1 indexed  1,208 unchanged  2 deleted  1 skipped  8 chunks (6 embedded)  "
+    assert ended.out.splitlines()[-1].startswith(total)
+    assert ended.err == "  left out api/bad\\x1b[31m.txt  (unreadable: permission denied)\n"
+    assert "  indexed  api/a.py  (8 chunks, 8 embedded)\n" in everfind("index", "--verbose").err
+
+
+def test_index_json_is_one_object(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    ended = everfind("index", "--json")
+    assert json.loads(ended.out)["files"] == {
+        "indexed": 1, "unchanged": 1208, "deleted": 2, "skipped": {"unreadable": 1},
+    }  # fmt: skip
+    assert ended.out.count("\n") == 1
+
+
+def test_index_targets(everfind: Run, engines: FakeEngines, api: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    everfind("index", "--force", "--rebuild", "--max-files", "9", "--concurrency", "2", "--no-wait")
+    run = engines.runs.pop()
+    assert (run.folders, run.below, run.force, run.rebuild, run.max_files) == ((), "", True, True, 9)
+    assert (run.concurrency, run.wait) == (2, False)
+    everfind("index", "api")
+    assert (engines.runs[-1].folders, engines.runs[-1].below) == (("api",), "")
+    everfind("index", api / "sub")
+    assert (engines.runs[-1].folders, engines.runs[-1].below) == (("api",), "sub")
+    monkeypatch.chdir(api)
+    everfind("index", "gone/../was here.txt", "sub")
+    assert [(run.folders, run.below) for run in engines.runs[-2:]] == [(("api",), "was here.txt"), (("api",), "sub")]
+    everfind("index", ".", "sub")
+    assert [(run.folders, run.below) for run in engines.runs[-1:]] == [(("api",), "")]
+    assert everfind("index", "/nowhere").code == 4
+
+
+def test_runs_below_several_paths_are_told_as_one(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    (api / "more").mkdir()
+    report = json.loads(everfind("index", api / "sub", api / "more", "--json").out)
+    assert report["files"]["indexed"] == 2
+    assert report["seconds"] == {"embed": 7.0, "total": 8.6}
+    assert len(report["errors"]) == 2
+
+
+def test_index_waits_for_another_writer_and_names_it(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    engines.locked_by = "process 7"
+    ended = everfind("index")
+    assert ended.code == 0
+    assert ended.err.startswith("the index is being written by process 7; waiting for it to end\n")
+    assert [run.wait for run in engines.runs] == [True]
+    assert everfind("index", "--no-wait").code == 6
+
+
+def test_index_without_folders(everfind: Run, engines: FakeEngines) -> None:
+    ended = everfind("index")
+    assert ended.code == 4
+    assert "everfind add DIR" in ended.err
+
+
+def test_ctrl_c_keeps_what_is_done(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    def interrupt(cancel: Cancellation | None) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    engines.on_run = interrupt
+    before = signal.getsignal(signal.SIGINT)
+    ended = everfind("index")
+    assert ended.code == 130
+    assert ended.err == (
+        "everfind: interrupted; 1 file of this run is indexed and kept\n  hint: `everfind index` goes on from there.\n"
+    )
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_elsewhere_is_one_line(everfind: Run, engines: FakeEngines) -> None:
+    engines.fault = KeyboardInterrupt()
+    ended = everfind("search", "x")
+    assert (ended.code, ended.err) == (130, "everfind: interrupted\n")
+
+
+# --- files, status and doctor -----------------------------------------------------------------------------------------
+
+
+def test_grep(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    ended = everfind("grep", "-E", "-i", "x =", "--folder", "api", "--include", "*.py", "-m", "5")
+    assert ended.out == "api/a.py:3:x = \\x1b[31m1\n"
+    request = engines.greps[0]
+    assert (request.pattern, request.regex, request.case_sensitive, request.max_results) == ("x =", True, False, 5)
+    assert (request.folders, request.globs) == (("api",), ("*.py",))
+
+
+def test_cat_takes_what_search_prints_and_paths(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    given = {
+        "api/src/a.py": ("src/a.py", 1, 0),
+        "api/src/a.py:42": ("src/a.py", 42, 0),
+        "api/src/a.py:42-60": ("src/a.py", 42, 60),
+        str(api / "src/a.py"): ("src/a.py", 1, 0),
+        f"{api}/100%2541": ("100%2541", 1, 0),
+    }
+    for file in given:
+        assert everfind("cat", file).out == "one\ntwo\n"
+    assert [(r.path, r.start_line, r.end_line) for r in engines.reads] == list(given.values())
+    everfind("cat", "api/odd:7", "--lines", "2-3")
+    assert (engines.reads[-1].path, engines.reads[-1].start_line, engines.reads[-1].end_line) == ("odd:7", 2, 3)
+    assert everfind("cat", "/etc/passwd").code == 4
+
+
+def test_status(everfind: Run, engines: FakeEngines) -> None:
+    ended = everfind("status", "--skipped")
+    assert "21.0 MB" in ended.out
+    assert "api  /srv/api  (not readable)\n  10 files, 80 chunks, 0 pending\n  only *.py\n" in ended.out
+    assert ended.out.endswith("binary\tapi/logo.png\n")
+    assert "skipped_files" not in json.loads(everfind("status", "--json").out)
+    assert json.loads(everfind("status", "--json", "--skipped").out)["skipped_files"][0]["path"] == "logo.png"
+
+
+def test_doctor_ends_by_the_worst_finding(everfind: Run, engines: FakeEngines, api: Path, user_config: Path) -> None:
+    ended = everfind("doctor")
+    assert ended.code == 0
+    assert "ok       outgoing  nothing leaves this machine\n" in ended.out
+    assert "warning  index     there is no index" in ended.out
+    engines.findings = (HealthFinding("store", Severity.ERROR, "broken", "mend it"),)
+    ended = everfind("doctor")
+    assert ended.code == 5
+    assert "error    store     broken\n                   mend it\n" in ended.out
+    checks = {finding["check"] for finding in json.loads(everfind("doctor", "--json").out)["findings"]}
+    assert checks == {"settings", "folders", "git", "disk", "index", "model", "store", "outgoing"}
+
+
+def test_doctor_works_where_nothing_else_does(everfind: Run, engines: FakeEngines, user_config: Path) -> None:
+    user_config.write_text("limit =\n")
+    ended = everfind("doctor")
+    assert (ended.code, ended.out.startswith("error    settings  ")) == (5, True)
+    user_config.write_text("")
+    engines.error = IndexMissingError("no model")
+    assert "error    model     no model" in everfind("doctor").out
+
+
+# --- as a process -----------------------------------------------------------------------------------------------------
+
+
+def process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "everfind_gateway", *arguments]
+    return subprocess.run(command, capture_output=True, env={**os.environ, **environment}, timeout=60, check=False)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    heavy = {"numpy", "pydantic", "pydantic_settings", "rich", "lancedb", "lance", "pyarrow", "onnxruntime", "tomlkit"}
+    script = (
+        "import sys; from everfind_gateway.cli import main; code = main(['--help']); "
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60, check=True)
+    assert heavy.isdisjoint(ended.stderr.decode().split())
+
+
+def test_config_imports_no_engine() -> None:
+    script = (
+        "import sys; from everfind_gateway.cli import main; code = main(['config']); "
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60, check=True)
+    assert {"rich", "lancedb", "lance", "pyarrow", "onnxruntime", "tokenizers"}.isdisjoint(
+        ended.stderr.decode().split()
+    )
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    shell = f"{sys.executable} -m everfind_gateway --help | head -c 1; echo ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=60, check=True)
+    assert (ended.stdout, ended.stderr) == (b"U0\n", b"")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_no_name_ends_a_command_on_any_terminal(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*arguments: str) -> tuple[int, str]:
+        out, err = io.BytesIO(), io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding, errors="strict"))
+        monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err, encoding=encoding, errors="strict"))
+        code = main(arguments)
+        return code, out.getvalue().decode(encoding) + err.getvalue().decode(encoding)
+
+    Path("日本 é 😀").mkdir()
+    assert run("add", "日本 é 😀")[0] == 0
+    assert run("list")[0] == 0
+    assert json.loads(run("list", "--json")[1])["folders"][0]["name"] == "日本 é 😀"
+    code, text = run("remove", "😀")
+    assert (code, text.startswith("everfind: no folder has the name or path")) == (4, True)
+
+
+def test_as_a_process_with_a_narrow_encoding() -> None:
+    ended = process("remove", "😀", PYTHONIOENCODING="cp1252")
+    assert ended.returncode == 4
+    assert ended.stderr.startswith(b"everfind: no folder has the name or path '?'")
+
+
+def test_labels_of_every_provenance(everfind: Run, engines: FakeEngines) -> None:
+    engines.hits = tuple(make_hit(provenance=Provenance(label)) for label in ProvenanceLabel)
+    labels = [line.split("\t")[2] for line in everfind("search", "x").out.splitlines()]
+    assert labels == ["[semantic]", "[lexical]", "[both]", "[exact match]", "[graph]"]

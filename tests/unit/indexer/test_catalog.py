@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everfind_core.errors import IndexDamagedError, StorageError
+from everfind_core.model import Coverage, FileRef, FileState, SkippedFile, SkipReason
+from everfind_indexer.catalog import Catalog
+
+NUMBER = st.integers(0, 2**63 - 1)
+STATES = st.builds(
+    FileState,
+    ref=st.builds(FileRef, st.just("f"), st.text(min_size=1, max_size=20)),
+    size=NUMBER,
+    mtime_ns=st.integers(-(2**62), 2**62),
+    ctime_ns=NUMBER,
+    inode=st.integers(0, 2**64 - 1),
+    checked_ns=NUMBER,
+    content_hash=st.text(max_size=5),
+    chunks=st.integers(0, 2**31),
+    tokens=st.integers(0, 2**31),
+    redactions=st.integers(0, 100),
+    skip=st.none() | st.sampled_from(SkipReason),
+    message=st.text(max_size=10),
+)
+
+
+def state(path: str, chunks: int = 1, skip: SkipReason | None = None) -> FileState:
+    return FileState(FileRef("f", path), 1, 2, 3, 4, 5, "h", chunks, skip=skip)
+
+
+@given(st.lists(STATES, max_size=5, unique_by=lambda s: s.ref))
+def test_states_come_back_as_they_were(states: list[FileState]) -> None:
+    catalog = Catalog(Path(":memory:"))
+    catalog.record(states)
+    assert catalog.states("f") == {s.ref.path: s for s in states}
+    for one in states:
+        assert catalog.state("f", one.ref.path) == one
+    catalog.close()
+
+
+def test_below_takes_a_path_and_what_is_under_it_only(tmp_path: Path) -> None:
+    catalog = Catalog(tmp_path / "c")
+    catalog.record([state(p) for p in ("a", "a/b", "a/b/c", "a.txt", "a0", "ab", "a/", "A/b")])
+    assert sorted(catalog.states("f", "a")) == ["a", "a/", "a/b", "a/b/c"]
+    catalog.close()
+
+
+def test_forgetting_and_generations_go_together(tmp_path: Path) -> None:
+    catalog = Catalog(tmp_path / "c")
+    assert (catalog.generation(), catalog.settled()) == (0, 0)
+    catalog.record([state("a"), state("b")], generation=7)
+    catalog.record([], [FileRef("f", "a")], generation=8, settled=True)
+    catalog.record([state("c")])
+    assert sorted(catalog.states("f")) == ["b", "c"]
+    assert (catalog.generation(), catalog.settled()) == (8, 8)
+    catalog.close()
+
+
+def test_coverage_counts_files_and_what_was_left_out(tmp_path: Path) -> None:
+    catalog = Catalog(tmp_path / "c")
+    catalog.record(
+        [state("a", 3), state("b", 4), state("x.bin", 0, SkipReason.BINARY), replace(state("s"), redactions=2)]
+    )
+    ignored = SkippedFile(FileRef("f", "node_modules/"), SkipReason.IGNORED)
+    binary = SkippedFile(FileRef("f", "y.png"), SkipReason.BINARY, "by extension")
+    catalog.record_left_out("f", [ignored, binary])
+    assert catalog.coverage("f") == (Coverage(3, 8, {"binary": 2, "ignored": 1}), 2)
+    assert [(s.ref.path, s.reason) for s in catalog.skipped_files("f")] == [
+        ("node_modules/", SkipReason.IGNORED),
+        ("x.bin", SkipReason.BINARY),
+        ("y.png", SkipReason.BINARY),
+    ]
+    catalog.record_left_out("f", [binary], below="y.png")
+    catalog.record_left_out("f", [], below="src")
+    assert catalog.coverage("f")[0].skipped == {"binary": 2, "ignored": 1}
+    catalog.record_left_out("f", [])
+    assert catalog.coverage("f")[0].skipped == {"binary": 1}
+    assert catalog.forget_folder("f") == 3
+    assert catalog.folders() == []
+    catalog.close()
+
+
+def test_a_file_that_is_no_catalog_is_damage(tmp_path: Path) -> None:
+    (tmp_path / "c").write_bytes(b"not a database, but long enough to be read as one" * 100)
+    with pytest.raises(IndexDamagedError, match=str(tmp_path / "c")):
+        Catalog(tmp_path / "c")
+
+
+def test_a_place_without_a_directory_is_a_storage_error(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="absent"):
+        Catalog(tmp_path / "absent" / "c")

@@ -1,0 +1,266 @@
+"""The incremental state machine: whatever happens to the files and to the runs, the index equals a fresh one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from everfind_core.chunking import TextChunker
+from everfind_core.model import Folder, IndexReport, IndexRequest
+from everfind_core.ports import FileChunks
+from everfind_indexer import pipeline
+from everfind_indexer.engine import IndexEngine
+from everfind_indexer.settings import IndexerSettings
+from tests.support.fakes import FakeEmbedder, MemoryStore
+
+NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "sub/d.txt", "sub/e.py", "sub/deep/f.md", "ünï %41.txt", "A.txt"])
+TEXTS = st.integers(0, 5).map(lambda n: "\n\n".join(f"paragraph {n} {m}\n" + "word " * (20 * n) for m in range(n + 1)))
+
+
+class KilledError(Exception):
+    """Stands for kill -9 at a commit."""
+
+
+class KillableStore(MemoryStore):
+    """Dies before or after a chosen commit."""
+
+    kill_in: int | None = None
+    before: bool = True
+
+    def replace(self, files: Sequence[FileChunks]) -> None:
+        if self.kill_in is not None:
+            self.kill_in -= 1
+            if self.kill_in < 0:
+                if not self.before:
+                    super().replace(files)
+                raise KilledError
+        super().replace(files)
+
+
+class Workspace:
+    """An engine over a real directory, with a store that survives its runs."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "corpus"
+        self.root.mkdir()
+        self.store = KillableStore()
+        self.embedder = FakeEmbedder()
+        self.settings = IndexerSettings(root / "index", (Folder("f", str(self.root)),))
+
+    def engine(self) -> IndexEngine:
+        return IndexEngine(self.settings, self.embedder, TextChunker(), lambda _directory, _dimensions: self.store)
+
+    def index(self, **request: object) -> IndexReport:
+        return self.engine().index(IndexRequest(**request), lambda _event: None)  # type: ignore[arg-type]
+
+    def content(self) -> dict[str, list[tuple[int, int, str, str]]]:
+        return {
+            ref.path: [(r.start_line, r.end_line, r.text, r.embedding_key) for r in rows]
+            for ref, rows in self.store.rows.items()
+        }
+
+
+class IncrementalIndex(RuleBasedStateMachine):
+    @initialize()
+    def start(self) -> None:
+        self.base = Path(tempfile.mkdtemp())
+        self.workspace = Workspace(self.base)
+        self.indexed = True
+
+    def teardown(self) -> None:
+        if hasattr(self, "base"):
+            shutil.rmtree(self.base)
+
+    def path(self, name: str) -> Path:
+        return self.workspace.root / name
+
+    @rule(name=NAMES, text=TEXTS)
+    def write(self, name: str, text: str) -> None:
+        self.path(name).parent.mkdir(parents=True, exist_ok=True)
+        self.path(name).write_text(text)
+        self.indexed = False
+
+    @rule(name=NAMES)
+    def touch(self, name: str) -> None:
+        if self.path(name).exists():
+            os.utime(self.path(name))
+            self.indexed = False
+
+    @rule(name=NAMES, text=TEXTS)
+    def edit_keeping_mtime_and_size(self, name: str, text: str) -> None:
+        if self.path(name).exists():
+            stat = self.path(name).stat()
+            self.path(name).write_bytes(b"x" * stat.st_size)
+            os.utime(self.path(name), ns=(stat.st_atime_ns, stat.st_mtime_ns))
+            self.indexed = False
+
+    @rule(name=NAMES, to=NAMES)
+    def rename(self, name: str, to: str) -> None:
+        if self.path(name).exists():
+            self.path(to).parent.mkdir(parents=True, exist_ok=True)
+            self.path(name).replace(self.path(to))
+            self.indexed = False
+
+    @rule(name=NAMES)
+    def delete(self, name: str) -> None:
+        self.path(name).unlink(missing_ok=True)
+        self.indexed = False
+
+    @rule(name=NAMES)
+    def ignore(self, name: str) -> None:
+        (self.workspace.root / ".indexignore").write_text(f"/{name}\n")
+        self.indexed = False
+
+    @rule(commits=st.integers(0, 3), before=st.booleans())
+    def killed_run(self, commits: int, before: bool) -> None:
+        self.workspace.store.kill_in, self.workspace.store.before = commits, before
+        try:
+            self.workspace.index()
+            self.indexed = True
+        except KilledError:
+            self.indexed = False
+        finally:
+            self.workspace.store.kill_in = None
+
+    @rule()
+    def lost_catalog(self) -> None:
+        for path in self.base.glob("index/indexes/*/catalog.sqlite*"):
+            path.unlink()
+        self.indexed = False
+
+    @rule(force=st.booleans())
+    def run(self, force: bool) -> None:
+        self.workspace.index(force=force)
+        self.indexed = True
+
+    @rule()
+    def limited_runs(self) -> None:
+        while self.workspace.index(max_files=1).pending:
+            pass
+        self.indexed = True
+
+    @invariant()
+    @precondition(lambda self: getattr(self, "indexed", False))
+    def equals_a_fresh_index(self) -> None:
+        fresh = tempfile.mkdtemp()
+        try:
+            other = Workspace(Path(fresh))
+            shutil.rmtree(other.root)
+            shutil.copytree(self.workspace.root, other.root)
+            other.index()
+            assert self.workspace.content() == other.content()
+        finally:
+            shutil.rmtree(fresh)
+
+    @invariant()
+    @precondition(lambda self: getattr(self, "indexed", False) and bool(self.workspace.store.commits))
+    def a_second_run_changes_nothing(self) -> None:
+        before = self.workspace.store.version, self.workspace.embedder.embedded
+        report = self.workspace.index()
+        assert (self.workspace.store.version, self.workspace.embedder.embedded) == before
+        assert (report.indexed, report.deleted, report.chunks_written) == (0, 0, 0)
+
+
+@pytest.fixture(autouse=True)
+def _one_file_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "BATCH_FILES", 1)
+
+
+TestIncrementalIndex = pytest.mark.slow(IncrementalIndex.TestCase)
+TestIncrementalIndex.settings = settings(
+    max_examples=20,
+    stateful_step_count=10,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path)
+
+
+def test_a_moved_file_embeds_nothing(workspace: Workspace) -> None:
+    (workspace.root / "one.txt").write_text("some words that were embedded once\n")
+    workspace.index()
+    (workspace.root / "one.txt").rename(workspace.root / "two.txt")
+    report = workspace.index()
+    assert (report.indexed, report.deleted, report.chunks_embedded, report.chunks_reused) == (1, 1, 0, 1)
+
+
+def test_a_run_below_a_path_prunes_only_there(workspace: Workspace) -> None:
+    for name in ("a/one.txt", "b/two.txt"):
+        (workspace.root / name).parent.mkdir()
+        (workspace.root / name).write_text(f"text of {name}\n")
+    workspace.index()
+    for name in ("a/one.txt", "b/two.txt"):
+        (workspace.root / name).unlink()
+    report = workspace.index(folders=("f",), below="a")
+    assert report.deleted == 1
+    assert sorted(workspace.content()) == ["b/two.txt"]
+
+
+def test_a_missing_folder_keeps_its_chunks_and_the_others_go_on(workspace: Workspace, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (workspace.root / "one.txt").write_text("here\n")
+    workspace.settings = IndexerSettings(
+        tmp_path / "index", (Folder("f", str(workspace.root)), Folder("gone", str(other)))
+    )
+    (other / "kept.txt").write_text("kept\n")
+    workspace.index()
+    shutil.rmtree(other)
+    (workspace.root / "new.txt").write_text("new\n")
+    report = workspace.index()
+    assert report.indexed == 1
+    assert [e.ref.folder for e in report.errors] == ["gone"]
+    assert sorted(workspace.content()) == ["kept.txt", "new.txt", "one.txt"]
+
+
+def test_a_nested_added_folder_owns_its_files(workspace: Workspace, tmp_path: Path) -> None:
+    inner = workspace.root / "inner"
+    inner.mkdir()
+    (workspace.root / "outer.txt").write_text("outer text\n")
+    (inner / "inner.txt").write_text("inner text\n")
+    workspace.index()
+    workspace.settings = IndexerSettings(
+        tmp_path / "index", (Folder("f", str(workspace.root)), Folder("inner", str(inner)))
+    )
+    report = workspace.index()
+    assert sorted((ref.folder, ref.path) for ref in workspace.store.rows) == [
+        ("f", "outer.txt"),
+        ("inner", "inner.txt"),
+    ]
+    assert report.chunks_embedded == 0
+
+
+def test_counts_of_a_run(workspace: Workspace) -> None:
+    (workspace.root / "one.txt").write_text("one\n")
+    (workspace.root / "empty.txt").write_text("")
+    (workspace.root / "blank.txt").write_text("\n \n")
+    (workspace.root / "data.bin").write_bytes(b"\x00\x01\x02" * 100)
+    report = workspace.index()
+    assert (report.indexed, report.unchanged, report.chunks_written, report.chunks_embedded) == (1, 0, 1, 1)
+    assert dict(report.skipped) == {"binary": 1, "empty": 2}
+    assert report.tokens == 1
+    report = workspace.index()
+    assert (report.indexed, report.unchanged) == (0, 1)
+    assert dict(report.skipped) == {"binary": 1, "empty": 2}
+    status = workspace.engine().status(skipped_files=True)
+    assert [(s.ref.path, s.reason.value) for s in status.skipped_files] == [
+        ("blank.txt", "empty"),
+        ("data.bin", "binary"),
+        ("empty.txt", "empty"),
+    ]
+    assert (status.coverage.files, status.coverage.chunks) == (1, 1)
+    assert time.time() - status.indexed_at < 60

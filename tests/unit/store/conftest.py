@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from everfind_core.ports import ChunkWriter
+from everfind_indexer.store import open_writer
+from tests.unit.store.store_samples import DIMENSIONS
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def writer(directory: Path) -> Iterator[ChunkWriter]:
+    opened = open_writer(directory, DIMENSIONS)
+    yield opened
+    opened.close()

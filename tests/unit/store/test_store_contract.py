@@ -1,0 +1,355 @@
+"""What writer and reader promise together (the ports' docstrings)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from everfind_core.errors import (
+    IndexIncompatibleError,
+    IndexLockedError,
+    IndexMissingError,
+    InternalError,
+    InvalidRequestError,
+)
+from everfind_core.model import FileRef, Filters
+from everfind_core.ports import ChunkWriter, FileChunks
+from everfind_core.store_schema import TABLE, TABLE_DIRECTORY
+from everfind_indexer.store import open_writer
+from everfind_searcher.store import open_reader
+from tests.unit.store.store_samples import (
+    DIMENSIONS,
+    EVERYTHING,
+    HOSTILE_NAMES,
+    chunk,
+    file,
+    paths,
+    places,
+    random_texts,
+    unit,
+)
+
+
+def test_an_empty_store_answers_with_nothing(directory: Path, writer: ChunkWriter) -> None:
+    reader = open_reader(directory)
+    assert writer.chunk_counts() == {}
+    assert writer.vectors(["a", "b"]) == {}
+    assert list(reader.semantic(unit(1), 5, EVERYTHING)) == []
+    assert list(reader.lexical(["w1"], 5, EVERYTHING)) == []
+    assert list(reader.file_chunks(FileRef("a", "b"))) == []
+
+
+def test_every_field_comes_back(directory: Path, writer: ChunkWriter) -> None:
+    ref = FileRef("notes", "adr/one.md")
+    stored = replace(
+        chunk(ref, 3, "alpha beta"),
+        symbol="Class.method",
+        kind="method",
+        language="markdown",
+        heading="A > B",
+        status="superseded",
+        date="2026-03-01",
+        successor="adr/two.md",
+        page=7,
+    )
+    writer.replace([FileChunks(ref, (stored,))])
+    [back] = open_reader(directory).file_chunks(ref)
+    assert stored.vector is not None
+    assert back.vector is not None
+    np.testing.assert_array_equal(back.vector, stored.vector.astype(np.float16))
+    assert replace(back, vector=None) == replace(stored, vector=None)
+    [found] = open_reader(directory).semantic(stored.vector.astype(np.float32), 1, EVERYTHING)
+    assert found.chunk == replace(stored, vector=None, terms="")
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_both_arms_find_what_was_written(directory: Path, writer: ChunkWriter, *, indexed: bool) -> None:
+    writer.replace([file("f", "a.py", "red green", "blue"), file("f", "b.py", "red red yellow", has_vectors=False)])
+    if indexed:
+        writer.maintain(finish=True)
+    reader = open_reader(directory)
+    found = reader.semantic(unit("blue"), 10, EVERYTHING)
+    assert places(found) == [("f", "a.py", 1), ("f", "a.py", 0)]
+    expected = [1.0, float(unit("blue") @ unit("red green"))]
+    np.testing.assert_allclose([f.score for f in found], expected, atol=1e-3)
+    assert places(reader.lexical(["red"], 10, EVERYTHING)) == [("f", "b.py", 0), ("f", "a.py", 0)]
+    assert places(reader.lexical(["yellow", "blue", "absent"], 10, EVERYTHING)) == [("f", "a.py", 1), ("f", "b.py", 0)]
+    assert len(reader.lexical(["red"], 1, EVERYTHING)) == 1
+
+
+def test_replace_takes_the_place_of_all_old_chunks(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one", "two", "three"), file("f", "b", "four"), file("g", "a", "five")])
+    writer.maintain(finish=True)
+    reader = open_reader(directory)
+    before = reader.generation()
+    writer.replace([file("f", "a", "six", tag="new"), file("g", "a"), file("f", "new", "seven")])
+    assert reader.generation() > before
+    assert [c.text for c in reader.file_chunks(FileRef("f", "a"))] == ["six"]
+    assert [c.text for c in reader.file_chunks(FileRef("f", "b"))] == ["four"]
+    assert list(reader.file_chunks(FileRef("g", "a"))) == []
+    assert not reader.lexical(["one", "two", "three", "five"], 10, EVERYTHING)
+    assert writer.chunk_counts() == {
+        FileRef("f", "a"): (1, "hash a new"),
+        FileRef("f", "b"): (1, "hash b "),
+        FileRef("f", "new"): (1, "hash new "),
+    }
+
+
+def test_a_batch_is_one_commit(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one"), file("f", "b", "two")])
+    before = writer.generation()
+    writer.replace([file("f", "a", "three"), file("f", "b"), file("f", "c", "four")])
+    assert writer.generation() == before + 1 == open_reader(directory).generation()
+
+
+def test_nothing_to_do_is_no_commit(writer: ChunkWriter) -> None:
+    before = writer.generation()
+    writer.replace([])
+    writer.replace([file("f", "absent")])
+    writer.delete_folder("absent")
+    writer.maintain(finish=False)
+    writer.maintain(finish=True)
+    assert writer.generation() == before
+
+
+def test_the_later_of_two_entries_for_a_file_counts(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one"), file("f", "a", "two")])
+    assert [c.text for c in open_reader(directory).file_chunks(FileRef("f", "a"))] == ["two"]
+
+
+def test_a_folder_is_deleted_alone(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file(folder, "a", "one") for folder in ("f", "F", "f'", "g%", "gx")])
+    writer.maintain(finish=True)
+    for folder in ("f'", "g%"):
+        before = writer.generation()
+        writer.delete_folder(folder)
+        assert writer.generation() == before + 1
+    assert {ref.folder for ref in writer.chunk_counts()} == {"f", "F", "gx"}
+    assert len(open_reader(directory).lexical(["one"], 10, EVERYTHING)) == 3
+
+
+def test_a_store_can_be_emptied_and_filled_again(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one", "two")])
+    writer.maintain(finish=True)
+    writer.delete_folder("f")
+    writer.maintain(finish=True)
+    writer.replace([file("f", "b", "three", has_vectors=False)])
+    writer.maintain(finish=True)
+    reader = open_reader(directory)
+    assert paths(reader.lexical(["three"], 5, EVERYTHING)) == {"b"}
+    assert not reader.semantic(unit(1), 5, EVERYTHING)
+    writer.replace([file("f", "c", "four")])
+    writer.maintain(finish=True)
+    assert paths(reader.semantic(unit("four"), 5, EVERYTHING)) == {"c"}
+
+
+@pytest.mark.parametrize("has_vectors", [True, False])
+def test_hostile_names_are_just_names(directory: Path, writer: ChunkWriter, *, has_vectors: bool) -> None:
+    files = [file(name, name, f"text{n} common", has_vectors=has_vectors) for n, name in enumerate(HOSTILE_NAMES)]
+    writer.replace(files)
+    writer.maintain(finish=True)
+    reader = open_reader(directory)
+    for number, name in enumerate(HOSTILE_NAMES):
+        ref = FileRef(name, name)
+        assert [c.terms for c in reader.file_chunks(ref)] == [f"text{number} common"]
+        assert paths(reader.lexical(["common"], 100, Filters(folders=(name,)))) == {name}
+        for where in (Filters(languages=(name,)), Filters(kinds=(name,)), Filters(statuses=(name,))):
+            assert not reader.lexical(["common"], 100, where)
+    for number, name in enumerate(HOSTILE_NAMES):
+        writer.replace([FileChunks(FileRef(name, name))])
+        assert len(writer.chunk_counts()) == len(HOSTILE_NAMES) - number - 1
+
+
+def test_hostile_values_round_trip(directory: Path, writer: ChunkWriter) -> None:
+    for number, value in enumerate(HOSTILE_NAMES):
+        writer.replace([file("f", f"{number}", "text", language=value, kind=value, status=value, date=value)])
+    reader = open_reader(directory)
+    for number, value in enumerate(HOSTILE_NAMES):
+        where = Filters(languages=(value,), kinds=(value,), statuses=(value,), include=(f"{number}",))
+        assert paths(reader.lexical(["text"], 100, where)) == {f"{number}"}
+    assert writer.vectors(HOSTILE_NAMES) == {}
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [],
+        [""],
+        [" "],
+        ["\0"],
+        ["'"],
+        ['"unclosed'],
+        ["a:b", "(", ")", "AND", "OR", "NOT", "+", "-", "*", "~2", "^9", "/x/", "\\"],
+        ["\ud800"],
+        ["\U0001f600" * 50],
+        ["x" * 10_000],
+        [f"t{n}" for n in range(2_000)],
+    ],
+)
+def test_no_terms_break_the_lexical_arm(directory: Path, writer: ChunkWriter, terms: list[str]) -> None:
+    writer.replace([file("f", "a", "plain words")])
+    writer.maintain(finish=True)
+    reader = open_reader(directory)
+    assert list(reader.lexical(terms, 5, EVERYTHING)) == []
+    assert len(reader.lexical([*terms, "plain"], 5, EVERYTHING)) == 1
+
+
+@pytest.mark.parametrize("term", ["err_token_expired", "ÜBER", "über", "認証", "x" * 300, "a'b", "1.0.21", "--flag"])
+def test_a_term_is_found_as_it_was_stored(directory: Path, writer: ChunkWriter, term: str) -> None:
+    writer.replace([file("f", "a", f"the {term} and"), file("f", "b", "the and")])
+    for _ in range(2):
+        reader = open_reader(directory)
+        assert paths(reader.lexical([term], 5, EVERYTHING)) == {"a"}
+        assert not reader.lexical([term.swapcase()], 5, EVERYTHING) or term.swapcase() == term
+        assert paths(reader.lexical(["the"], 5, EVERYTHING)) == {"a", "b"}
+        writer.maintain(finish=True)
+
+
+def test_vectors_are_looked_up_by_embedding_key(writer: ChunkWriter) -> None:
+    texts = random_texts(3_000, seed=1)
+    writer.replace(
+        [file("f", "a", *texts), file("f", "same", texts[0]), file("f", "waits", "no vector yet", has_vectors=False)]
+    )
+    keys = {c.embedding_key: c.text for c in file("f", "a", *texts).chunks}
+    waiting = file("f", "waits", "no vector yet").chunks[0].embedding_key
+    for _ in range(2):
+        found = writer.vectors([*keys, *keys, "absent", waiting])
+        assert found.keys() == keys.keys()
+        for key, vector in found.items():
+            assert vector.dtype == np.float16
+            np.testing.assert_array_equal(vector, unit(keys[key]).astype(np.float16))
+        writer.maintain(finish=True)
+
+
+@pytest.mark.parametrize("bad", [np.full(DIMENSIONS, np.nan), np.full(DIMENSIONS, 1e6), np.zeros(DIMENSIONS + 1)])
+def test_a_bad_vector_is_refused_and_nothing_is_written(
+    writer: ChunkWriter, bad: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> None:
+    good = file("f", "good", "one")
+    broken = FileChunks(FileRef("f", "bad"), (replace(chunk(FileRef("f", "bad"), 0, "x"), vector=bad),))
+    with pytest.raises(InternalError, match="the vector of chunk"):
+        writer.replace([good, broken])
+    assert writer.chunk_counts() == {}
+
+
+def test_a_query_vector_must_fit(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one")])
+    reader = open_reader(directory)
+    assert list(reader.semantic(np.zeros(DIMENSIONS, np.float32), 5, EVERYTHING)) == []
+    assert list(reader.semantic(unit(1), 0, EVERYTHING)) == []
+    assert list(reader.lexical(["one"], 0, EVERYTHING)) == []
+    with pytest.raises(InvalidRequestError, match="the index has 16 numbers"):
+        reader.semantic(np.ones(3, np.float32), 5, EVERYTHING)
+    with pytest.raises(InvalidRequestError, match="not finite"):
+        reader.semantic(np.full(DIMENSIONS, np.inf, np.float32), 5, EVERYTHING)
+
+
+@pytest.mark.parametrize("limit", [1, 7, 40])
+def test_equal_scores_are_ordered_by_place(directory: Path, writer: ChunkWriter, limit: int) -> None:
+    names = [f"{n:03}" for n in range(120)]
+    for start in range(0, 120, 30):
+        writer.replace(
+            [file(folder, name, "same text") for name in reversed(names[start : start + 30]) for folder in "ba"]
+        )
+        writer.maintain(finish=True)
+    reader = open_reader(directory)
+    expected = [(folder, name, 0) for folder in "ab" for name in names][:limit]
+    assert places(reader.semantic(unit("same text"), limit, EVERYTHING)) == expected
+    assert places(reader.lexical(["same"], limit, EVERYTHING)) == expected
+
+
+def test_a_reader_sees_new_generations_by_itself(directory: Path, writer: ChunkWriter) -> None:
+    reader = open_reader(directory)
+    for number in range(5):
+        writer.replace([file("f", "a", f"text{number}")])
+        assert reader.generation() == writer.generation()
+        assert len(reader.lexical([f"text{number}"], 5, EVERYTHING)) == 1
+        writer.maintain(finish=number % 2 == 0)
+        assert reader.generation() == writer.generation()
+        assert len(reader.semantic(unit(f"text{number}"), 5, EVERYTHING)) == 1
+
+
+def test_the_store_opens_again_with_what_it_had(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one"), file("f", "b", "two")])
+    again = open_writer(directory, DIMENSIONS)
+    assert again.generation() == writer.generation()
+    again.replace([file("f", "a")])
+    assert set(again.chunk_counts()) == {FileRef("f", "b")}
+
+
+def test_two_writers_do_not_lose_or_double_rows(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one"), file("f", "b", "two")])
+    other = open_writer(directory, DIMENSIONS)
+    writer.replace([file("f", "a", "three")])
+    with pytest.raises(IndexLockedError, match="another process changed the index"):
+        other.replace([file("f", "a", "four")])
+    assert [c.text for c in open_reader(directory).file_chunks(FileRef("f", "a"))] == ["three"]
+
+
+@pytest.mark.slow
+def test_it_is_an_ordinary_lancedb_table(directory: Path, writer: ChunkWriter) -> None:
+    lancedb = pytest.importorskip("lancedb")
+    writer.replace([file("f", "a", "one two"), file("f", "b", "three")])
+    writer.maintain(finish=True)
+    table = lancedb.connect(directory).open_table(TABLE)
+    assert table.count_rows() == 2
+    hits = table.search(unit("three")).distance_type("cosine").nprobes(1).refine_factor(2).limit(1).to_list()
+    assert [hit["path"] for hit in hits] == ["b"]
+    assert [hit["path"] for hit in table.search("two", query_type="fts").limit(5).to_list()] == ["a"]
+
+
+def test_a_missing_table_is_a_missing_index(directory: Path) -> None:
+    for place in (directory, directory / "absent"):
+        with pytest.raises(IndexMissingError, match="there is no index in"):
+            open_reader(place)
+    (directory / TABLE_DIRECTORY).mkdir()
+    with pytest.raises(IndexMissingError, match="there is no index in"):
+        open_reader(directory)
+
+
+def test_other_dimensions_are_refused(directory: Path, writer: ChunkWriter) -> None:
+    with pytest.raises(IndexIncompatibleError, match="other columns or vector dimensions"):
+        open_writer(directory, DIMENSIONS + 1)
+
+
+@pytest.mark.parametrize("name", ["sp ace", "per%20cent", "ha#sh?x=1", "s3:", "é😀", "quo'te\"", "[x]*"])
+def test_the_index_may_lie_anywhere(directory: Path, name: str) -> None:
+    place = directory / name
+    place.mkdir()
+    opened = open_writer(place, DIMENSIONS)
+    opened.replace([file("f", "a", "one")])
+    opened.maintain(finish=True)
+    assert len(open_reader(place).lexical(["one"], 5, EVERYTHING)) == 1
+    assert sorted(p.name for p in directory.iterdir()) == [name]
+
+
+def test_calls_from_many_threads(directory: Path, writer: ChunkWriter) -> None:
+    texts = random_texts(400, seed=3)
+    writer.replace([file("f", f"{n}", text) for n, text in enumerate(texts)])
+    writer.maintain(finish=True)
+    reader = open_reader(directory)
+    expected = [places(reader.semantic(unit(text), 5, EVERYTHING)) for text in texts[:20]]
+    failures: list[object] = []
+
+    def ask(number: int) -> None:
+        for turn in range(10):
+            got: Sequence[tuple[str, str, int]] = places(reader.semantic(unit(texts[number]), 5, EVERYTHING))
+            if got != expected[number] or not reader.lexical(texts[number].split(), 5, EVERYTHING):
+                failures.append((number, turn, got))
+
+    def write() -> None:
+        for turn in range(10):
+            writer.replace([file("g", "moving", f"zz{turn}", has_vectors=False)])
+            writer.maintain(finish=True)
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(20)] + [threading.Thread(target=write)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []

@@ -1,0 +1,147 @@
+"""Segments, fragments and versions stay few, and what is found does not depend on how the table came to be."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import lance
+import pytest
+
+from everfind_core.model import FileRef, Filters
+from everfind_core.ports import ChunkWriter, FileChunks
+from everfind_core.store_schema import TABLE_DIRECTORY, TERMS, VECTOR, index_name
+from everfind_indexer.store import maintenance, open_writer
+from everfind_indexer.store.maintenance import Layout
+from everfind_searcher.store import open_reader
+from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, places, random_texts, unit
+
+
+def layout(directory: Path) -> Layout:
+    return Layout.of(lance.dataset(str(directory / TABLE_DIRECTORY)))
+
+
+def segments(directory: Path) -> dict[str, int]:
+    return {index.name: len(index.segments) for index in layout(directory).indices}
+
+
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("FIRST_SEGMENT_ROWS", 20), ("FRAGMENT_ROWS", 80), ("SMALL_ROWS", 20), ("SMALL_FRAGMENTS", 4)):
+        monkeypatch.setattr(maintenance, name, value)
+
+
+def test_the_first_bulk_run_ends_with_one_large_segment(
+    directory: Path, writer: ChunkWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_steps(monkeypatch)
+    most = 0
+    for start in range(0, 900, 10):
+        texts = random_texts(10, seed=start)
+        writer.replace([file("f", f"{start + n}", text) for n, text in enumerate(texts)])
+        writer.maintain(finish=False)
+        most = max(most, layout(directory).waiting)
+        assert max(segments(directory).values()) <= maintenance.SEGMENTS
+    assert most <= 80
+    writer.maintain(finish=True)
+    after = layout(directory)
+    assert after.uncovered == []
+    assert len(after.rows) <= 16
+    assert all(after.outside_largest(index) <= maintenance.OUTSIDE_SHARE * after.live for index in after.indices)
+
+
+def test_many_small_runs_stay_small(directory: Path, writer: ChunkWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_steps(monkeypatch)
+    writer.replace([file("f", f"{n}", text) for n, text in enumerate(random_texts(400, seed=1))])
+    writer.maintain(finish=True)
+    for turn in range(40):
+        writer.replace([file("f", f"{turn}", f"turn{turn} w1 w2")])
+        writer.maintain(finish=True)
+        assert layout(directory).uncovered == []
+        assert max(segments(directory).values()) <= maintenance.SEGMENTS
+        assert len(layout(directory).small()) <= maintenance.SMALL_FRAGMENTS + maintenance.SEGMENTS
+        found = open_reader(directory).lexical([f"turn{turn}"], 5, EVERYTHING)
+        assert places(found) == [("f", f"{turn}", 0)]
+    assert len(writer.chunk_counts()) == 400
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_an_index_grown_in_steps_finds_what_a_fresh_one_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """With dead rows dropped; until then their terms count in BM25's frequencies, as in any engine of this kind."""
+    small_steps(monkeypatch)
+    monkeypatch.setattr(maintenance, "DEAD_SHARE", 0.0)
+    choose = random.Random(seed)
+    grown, fresh = tmp_path / "grown", tmp_path / "fresh"
+    writer = open_writer(grown, DIMENSIONS)
+    files: dict[FileRef, FileChunks] = {}
+    for turn in range(30):
+        batch = [
+            file(choose.choice("fg"), f"{choose.randrange(60)}", *random_texts(choose.randrange(4), turn * 100 + n))
+            for n in range(choose.choice([1, 1, 3, 20]))
+        ]
+        writer.replace(batch)
+        files |= {each.ref: each for each in batch}
+        writer.maintain(finish=choose.random() < 0.5)
+    writer.maintain(finish=True)
+    other = open_writer(fresh, DIMENSIONS)
+    other.replace(list(files.values()))
+    other.maintain(finish=True)
+    assert writer.chunk_counts() == other.chunk_counts()
+    grown_reader, fresh_reader = open_reader(grown), open_reader(fresh)
+    for query in random_texts(40, seed=seed + 50, words=4):
+        for where in (EVERYTHING, Filters(folders=("f",)), Filters(exclude=("1?",))):
+            one = grown_reader.lexical(query.split(), 10, where)
+            two = fresh_reader.lexical(query.split(), 10, where)
+            assert [(f.chunk, f.score) for f in one] == [(f.chunk, f.score) for f in two]
+            one, two = grown_reader.semantic(unit(query), 10, where), fresh_reader.semantic(unit(query), 10, where)
+            assert [(f.chunk, f.score) for f in one] == [(f.chunk, f.score) for f in two]
+
+
+def test_dead_rows_are_dropped_when_they_are_many(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", f"{n}", text) for n, text in enumerate(random_texts(100, seed=1))])
+    writer.maintain(finish=True)
+    writer.replace([FileChunks(FileRef("f", f"{n}")) for n in range(15)])
+    writer.maintain(finish=True)
+    assert layout(directory).dead == 15
+    writer.replace([FileChunks(FileRef("f", f"{n}")) for n in range(15, 30)])
+    writer.maintain(finish=True)
+    assert layout(directory).dead == 0
+    assert layout(directory).live == 70
+
+
+def test_versions_and_files_do_not_pile_up(
+    directory: Path, writer: ChunkWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance, "KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(maintenance, "CLEANUP_SECONDS", 0.0)
+    sizes = []
+    for turn in range(12):
+        writer.replace([file("f", "a", *random_texts(50, seed=turn))])
+        writer.maintain(finish=True)
+        sizes.append(sum(1 for path in directory.rglob("*") if path.is_file()))
+    assert max(sizes[6:]) <= max(sizes[:6]) + 5
+
+
+def test_rows_without_vectors_are_covered_too(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", f"{n}", text, has_vectors=False) for n, text in enumerate(random_texts(50, seed=1))])
+    writer.maintain(finish=True)
+    assert index_name(VECTOR) not in segments(directory)
+    writer.replace([file("f", "with", "has a vector")])
+    writer.maintain(finish=True)
+    writer.replace([file("f", "late", "has none", has_vectors=False)])
+    writer.maintain(finish=True)
+    assert layout(directory).uncovered == []
+    assert index_name(VECTOR) in segments(directory)
+    assert places(open_reader(directory).semantic(unit("has a vector"), 5, EVERYTHING)) == [("f", "with", 0)]
+
+
+def test_a_half_made_table_is_completed(directory: Path, writer: ChunkWriter) -> None:
+    dataset = lance.dataset(str(directory / TABLE_DIRECTORY))
+    dataset.drop_index(index_name(TERMS))
+    dataset.drop_index(index_name(VECTOR))
+    again = open_writer(directory, DIMENSIONS)
+    again.replace([file("f", "a", "one")])
+    again.maintain(finish=True)
+    assert {index_name(TERMS), index_name(VECTOR)} <= segments(directory).keys()
+    assert len(open_reader(directory).lexical(["one"], 5, EVERYTHING)) == 1
