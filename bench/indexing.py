@@ -103,7 +103,7 @@ def _sequences(corpus: Path) -> list[Ids]:
     sequences: dict[str, Ids] = {}
     for found in Sources(settings).discover(folder).files:
         raw = read_file(folder.root, found.path, settings.max_file_bytes)
-        prepared = prepare(file_state(FileRef(folder.name, found.path), found, raw.content_hash), raw.data, how)
+        prepared = prepare(file_state(FileRef(folder.name, found.path), found, 0, raw.content_hash), raw.data, how)
         for row, ids in zip(prepared.rows, prepared.token_ids, strict=True):
             if ids is not None:
                 sequences.setdefault(row.embedding_key, model.tokenizer.wrap(ids))

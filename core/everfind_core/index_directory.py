@@ -4,6 +4,7 @@
 
     <index directory>/
         current.json            which index is current; replaced in one step when a rebuild is done
+        CACHEDIR.TAG            tells other programs that this can be made again
         writer.lock             held by the one process that writes; names it
         indexes/<index id>/
             manifest.json       what made this index: formats, model, chunker, sizes
@@ -34,6 +35,7 @@ from everfind_core.errors import (
     StorageFullError,
 )
 from everfind_core.model import Coverage, Folder, ModelInfo, ModelSource
+from everfind_core.paths import encode_os_path, printable
 
 T = TypeVar("T")
 
@@ -48,6 +50,9 @@ INDEXES = "indexes"
 MANIFEST = "manifest.json"
 COVERAGE = "coverage.json"
 CATALOG = "catalog.sqlite"
+CACHE_TAG = "CACHEDIR.TAG"
+CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55\n"
+"""Tells backup programs and other walks that this can be made again (bford.info/cachedir)."""
 
 REBUILD_HINT = "Run `everfind index --rebuild`: it builds a new index beside this one and then swaps."
 
@@ -183,13 +188,23 @@ def read_location(directory: Path) -> IndexLocation | None:
 
 
 def create_index(index_directory: Path, manifest: Manifest) -> IndexLocation:
-    """Make room for a new index; it answers only once :func:`make_current` is called."""
+    """Make room for a new index; it answers only once :func:`make_current` is called.
+
+    Raises:
+        StorageError: the directory cannot be written, or its path is none that the store can use.
+    """
+    if not str(index_directory).isprintable():  # the store takes paths as text, and splits them at line ends
+        raise StorageError(
+            f"the index cannot lie in {printable(encode_os_path(index_directory))}: its path is no plain UTF-8 text",
+            hint="Set `index_dir` to another directory.",
+        )
     try:
         parent = index_directory / INDEXES
         parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         taken = [int(p.name) for p in parent.iterdir() if p.name.isdecimal()]
         directory = parent / f"{max(taken, default=0) + 1:06d}"
         directory.mkdir(mode=0o700)
+        (index_directory / CACHE_TAG).write_text(CACHE_SIGNATURE, encoding="ascii")
     except OSError as error:
         raise storage_error(error, index_directory) from error
     write_json(directory / MANIFEST, asdict(manifest))

@@ -1,7 +1,20 @@
-"""`python -m everfind_gateway` is `everfind`."""
+"""Where a process starts: the script `everfind`, and `python -m everfind_gateway`."""
 
+from __future__ import annotations
+
+import signal
 import sys
 
-from everfind_gateway.cli import main
 
-sys.exit(main())
+def main() -> int:
+    """Run the command line."""
+    # A Ctrl-C while modules load ends the process at once, without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from everfind_gateway import cli
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return cli.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -84,6 +84,7 @@ def test_grep_says_when_it_stops_early(workspace: Connected) -> None:
         (GrepRequest("(", regex=True), "pattern"),
         (GrepRequest(r"(a)\1", regex=True), "pattern"),
         (GrepRequest("\ud800"), "pattern"),
+        (GrepRequest("a", globs=("!*.py",)), "globs"),
         (GrepRequest("a", max_results=0), "max_results"),
         (GrepRequest("a", seconds=0), "seconds"),
     ],

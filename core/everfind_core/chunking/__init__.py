@@ -37,11 +37,12 @@ edits tried on every line of real files most change one chunk, and none changed 
 
 Two kinds of edit reach farther because they change what the text means. Renaming, adding or removing a heading, a
 class or a key changes the context of all that it encloses, which is part of what is embedded; a line without an
-opening ``:`` or ``{`` never does. Opening or closing a Markdown fence changes what the lines up to the next one are.
+opening ``:`` or ``{`` never does. Opening or closing a Markdown fence changes what the lines up to the next block
+with an info string are (to the end, if no fence has one).
 
 **Overlap** repeats whole lines of the same section, only where a section or a body was split, never in configuration
-and data, and counts neither towards C nor in any decision above. **Context** gets the room that is left below the hard limit, the outermost part
-goes first; the overlap gets what then remains.
+and data, and counts neither towards C nor in any decision above. **Context** gets the room that is left below the
+hard limit, the outermost part goes first; the overlap gets what then remains.
 """
 
 from everfind_core.chunking.chunker import TextChunker

@@ -92,22 +92,46 @@ def front_matter(lines: Sequence[str]) -> int:
 
 
 def _classify(lines: Sequence[str]) -> list[_Kind]:
-    kinds: list[_Kind] = []
-    fence = ""
-    for line in lines:
-        if fence:
-            closed = _closes(line, fence)
-            kinds.append(_Kind.FENCE_CLOSE if closed else _Kind.FENCED if line.strip() else _Kind.BLANK)
-            fence = "" if closed else fence
+    kinds = [_kind_of(line) for line in lines]
+    fences = [number for number, kind in enumerate(kinds) if kind is _Kind.FENCE_OPEN]
+    closed = -1
+    for place, number in enumerate(fences):
+        if number <= closed:
             continue
-        kind = _kind_of(line)
-        if kind is _Kind.INDENTED and kinds and kinds[-1] not in (_Kind.BLANK, _Kind.INDENTED):
-            kind = _Kind.TEXT
-        if kind is _Kind.FENCE_OPEN:
-            stripped = line.lstrip()
-            fence = stripped[: len(stripped) - len(stripped.lstrip(stripped[0]))]
-        kinds.append(kind)
+        closed = _closing(lines, fences, place)
+        if closed == number:
+            kinds[number] = _Kind.TEXT
+            continue
+        for inside in range(number + 1, min(closed, len(lines))):
+            if kinds[inside] is not _Kind.BLANK:
+                kinds[inside] = _Kind.FENCED
+        if closed < len(lines):
+            kinds[closed] = _Kind.FENCE_CLOSE
+    for number in range(1, len(kinds)):
+        if kinds[number] is _Kind.INDENTED and kinds[number - 1] not in (_Kind.BLANK, _Kind.INDENTED):
+            kinds[number] = _Kind.TEXT
     return kinds
+
+
+def _closing(lines: Sequence[str], fences: Sequence[int], place: int) -> int:
+    """The line that closes the fence at ``fences[place]``; the number of lines if none does, its own if it opens none.
+
+    Unlike in CommonMark a fence opens none if another with an info string follows before its closing one: then the
+    closing one is missing, and taking all text up to the next block for code would hide its headings.
+    """
+    opening, _ = _fence(lines[fences[place]])
+    for number in fences[place + 1 :]:
+        fence, info = _fence(lines[number])
+        if fence.startswith(opening):
+            return fences[place] if info else number
+    return len(lines)
+
+
+def _fence(line: str) -> tuple[str, str]:
+    """A fence line's marks and its info string."""
+    text = line.strip()
+    info = text.lstrip(text[0])
+    return text[: len(text) - len(info)], info
 
 
 def _kind_of(line: str) -> _Kind:
@@ -115,13 +139,6 @@ def _kind_of(line: str) -> _Kind:
         return _Kind.BLANK
     match = _LINE.match(line)
     return _Kind[match.lastgroup] if match and match.lastgroup else _Kind.TEXT
-
-
-def _closes(line: str, fence: str) -> bool:
-    stripped = line.strip()
-    return (
-        len(stripped) >= len(fence) and stripped == fence[0] * len(stripped) and len(line) - len(line.lstrip(" ")) < 4
-    )
 
 
 def _strengths(kinds: Sequence[_Kind]) -> list[int]:

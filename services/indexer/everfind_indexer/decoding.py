@@ -42,7 +42,10 @@ def decode(raw: bytes) -> str:
     """
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
-            return unify_line_ends(raw[len(mark) :].decode(encoding, "replace"))
+            text = raw[len(mark) :].decode(encoding, "replace")
+            if "\0" in text[:_HEAD_BYTES]:
+                raise NotExtractedError(SkipReason.BINARY)
+            return unify_line_ends(text)
     if is_binary(raw):
         raise NotExtractedError(SkipReason.BINARY)
     try:

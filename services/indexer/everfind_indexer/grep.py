@@ -10,7 +10,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import FileRef, GrepAnswer, GrepMatch, GrepRequest
 from everfind_core.ports import NotExtractedError
-from everfind_indexer.discovery.rules import IncludePatterns
+from everfind_indexer.discovery.rules import include_patterns
 from everfind_indexer.sources import Sources, absolute_path
 
 MAX_PATTERN = 1_000
@@ -58,6 +58,9 @@ def _check(request: GrepRequest) -> None:
         raise InvalidRequestError.of("pattern", "it holds a lone surrogate, which is no text")
     if "\n" in request.pattern:
         raise InvalidRequestError.of("pattern", "it spans lines; grep looks at one line at a time")
+    for glob in request.globs:
+        if glob.startswith("!"):
+            raise InvalidRequestError.of("globs", f"{glob!r} is negated; name what you want instead")
     if not 1 <= request.max_results <= MAX_RESULTS:
         raise InvalidRequestError.of("max_results", f"{request.max_results} is not between 1 and {MAX_RESULTS:,}")
     if not 0 < request.seconds <= MAX_SECONDS:
@@ -86,10 +89,10 @@ def _matcher(request: GrepRequest) -> Matcher:
 
 def _files(request: GrepRequest, sources: Sources, cancel: Cancellation) -> Iterator[FileRef]:
     names = request.folders or tuple(sources.by_name())
-    wanted = IncludePatterns(request.globs)
+    wanted = include_patterns(request.globs)
     for name in sorted(dict.fromkeys(names)):
         for found in sources.discover(sources.folder(name), cancel=cancel).files:
-            if wanted(found.path):
+            if wanted is None or wanted.match_file(found.path):
                 yield FileRef(name, found.path)
 
 

@@ -193,12 +193,13 @@ class Run:
         """A file to commit, a state to record, or nothing for one that is gone."""
         ref = FileRef(folder.name, file.path)
         had_rows = before is not None and before.chunks > 0
+        looked = time.time_ns()
         try:
             with self._clock.measure(IndexStage.READ):
                 raw = read_file(folder.root, file.path, self._sources.max_file_bytes)
         except NotExtractedError as error:
-            return self._left_out(file_state(ref, file), error, before, had_rows=had_rows)
-        state = file_state(ref, raw.found, raw.content_hash)
+            return self._left_out(file_state(ref, file, looked), error, before, had_rows=had_rows)
+        state = file_state(ref, raw.found, looked, raw.content_hash)
         if before and not self._request.force and before.content_hash == raw.content_hash:
             self._tallies[folder.name].unchanged += before.skip is None
             return replace(
@@ -321,15 +322,15 @@ class Run:
         )
 
 
-def file_state(ref: FileRef, found: FoundFile, content_hash: str = "") -> FileState:
-    """The state of a file just looked at, before anything is known of its chunks."""
+def file_state(ref: FileRef, found: FoundFile, looked_ns: int, content_hash: str = "") -> FileState:
+    """The state of a file that was looked at from ``looked_ns`` on, before anything is known of its chunks."""
     return FileState(
         ref=ref,
         size=found.size,
         mtime_ns=found.mtime_ns,
         ctime_ns=found.ctime_ns,
         inode=found.inode,
-        checked_ns=time.time_ns(),
+        checked_ns=looked_ns,
         content_hash=content_hash,
         chunks=0,
     )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,12 @@ def test_an_unwritable_place_is_a_storage_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="file"):
         create_index(tmp_path / "file", MANIFEST)
+
+
+@pytest.mark.parametrize("name", ["line\nend", os.fsdecode(b"caf\xe9")])
+def test_a_path_that_the_store_cannot_take_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(StorageError, match="no plain UTF-8"):
+        create_index(tmp_path / name, MANIFEST)
 
 
 def test_no_space_is_told_apart() -> None:

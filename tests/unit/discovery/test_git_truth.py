@@ -113,6 +113,6 @@ def test_every_mode_agrees_with_git(tree: Tree) -> None:
 
 @pytest.mark.slow
 @given(trees())
-@settings(QUIET, max_examples=600)
+@settings(QUIET, max_examples=200)
 def test_every_mode_agrees_with_git_on_many_trees(tree: Tree) -> None:
     check(tree)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,9 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, ConfigError, FolderUnusableError, InvalidRequestError
 from everfind_core.model import SkipReason
 from everfind_core.paths import encode_path
+from everfind_core.ports import NotExtractedError
 from everfind_indexer.discovery import Discovery, discover
+from everfind_indexer.reading import read_file
 
 Write = Callable[[Mapping[str, str | bytes]], None]
 
@@ -103,6 +107,36 @@ def test_an_unreadable_directory_is_counted_and_the_rest_goes_on(
     found = discover(root)
     assert paths(found) == ["b/ok"]
     assert skipped(found) == {"a/": SkipReason.UNREADABLE, "c/": SkipReason.VANISHED}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
+@pytest.mark.parametrize("in_git", [False, True])
+def test_what_another_user_may_not_read_is_counted(in_git: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        root.chmod(0o755)
+        for name in ("shut/inside", "shut_tracked/inside", "closed", "open"):
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_text("1")
+        if in_git:
+            for command in (["init", "-q"], ["add", "shut_tracked", "closed"]):
+                subprocess.run(["git", *command], cwd=root, check=True)
+        for name, mode in (("shut", 0), ("shut_tracked", 0), ("closed", 0)):
+            (root / name).chmod(mode)
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        monkeypatch.setenv("XDG_CONFIG_HOME", directory)
+        monkeypatch.setenv("HOME", directory)
+        os.seteuid(65534)
+        try:
+            found = discover(root)
+            with pytest.raises(NotExtractedError) as refused:
+                read_file(os.fsencode(root), "closed", 100)
+        finally:
+            os.seteuid(0)
+    assert paths(found) == ["closed", "open"]
+    assert skipped(found) == {"shut/": SkipReason.UNREADABLE, "shut_tracked/": SkipReason.UNREADABLE}
+    assert found.warnings == ()
+    assert refused.value.reason is SkipReason.UNREADABLE
 
 
 ODD_NAMES = [

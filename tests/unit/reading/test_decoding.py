@@ -88,6 +88,7 @@ def test_utf8_with_a_broken_place_stays_utf8() -> None:
         b"text before" + b"\0",
         "utf-16 without a mark".encode("utf-16-le"),
         bytes(range(1, 32)) * 4,
+        codecs.BOM_UTF16_LE + b"\x12\x34\0\0\x56\x78",
     ],
 )
 def test_binary_by_content(raw: bytes) -> None:

@@ -12,7 +12,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError
 from everfind_core.paths import check_relative, decode_path, encode_path, printable
 from everfind_indexer.discovery.git import GitUnusableError, find_work_tree, is_ignored, list_files
-from everfind_indexer.discovery.rules import Chain, IncludePatterns, RuleFile
+from everfind_indexer.discovery.rules import Chain, RuleFile, include_patterns
 from everfind_indexer.discovery.walk import Limits, Place, Walk
 from everfind_indexer.found import Discovery
 
@@ -49,7 +49,7 @@ def discover(
     directory = os.path.realpath(_raw(root))
     limits = Limits(
         max_file_bytes=max_file_bytes,
-        include=IncludePatterns(include),
+        include=include_patterns(include),
         exclude=frozenset(_inside(directory, exclude_roots)),
         below=decode_path(check_relative(below, field="below")) if below else b"",
     )
@@ -59,7 +59,7 @@ def discover(
     return Discovery(
         files=tuple(sorted(walk.files)),
         skipped=tuple(sorted(walk.skipped, key=lambda skipped: skipped.ref.path)),
-        warnings=tuple(walk.warnings),
+        warnings=tuple(dict.fromkeys(walk.warnings)),
     )
 
 

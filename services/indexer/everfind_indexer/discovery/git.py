@@ -121,11 +121,17 @@ def _run(directory: bytes, work_tree: bytes, args: Sequence[str], cancel: Cancel
     with subprocess.Popen(
         argv, env=_environment(work_tree), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        output, errors = _communicate(process, cancel)
+        try:
+            output, errors = _communicate(process, cancel)
+        except TimeoutError:
+            raise _unusable(directory, f"it took longer than {SECONDS:.0f} seconds") from None
     if process.returncode not in {0, no}:
-        reason = errors.strip().rpartition(b"\n")[2].removeprefix(b"fatal: ")
-        raise GitUnusableError(f"git cannot list {printable(encode_path(directory))}: {printable(encode_path(reason))}")
+        raise _unusable(directory, encode_path(errors.strip().rpartition(b"\n")[2].removeprefix(b"fatal: ")))
     return output
+
+
+def _unusable(directory: bytes, problem: str) -> GitUnusableError:
+    return GitUnusableError(f"git cannot list {printable(encode_path(directory))}: {printable(problem)}")
 
 
 def _communicate(process: subprocess.Popen[bytes], cancel: Cancellation | None) -> tuple[bytes, bytes]:
@@ -138,7 +144,7 @@ def _communicate(process: subprocess.Popen[bytes], cancel: Cancellation | None) 
                 if cancel:
                     cancel.check()
                 if time.monotonic() > end:
-                    raise GitUnusableError(f"git took longer than {SECONDS:.0f} seconds") from None
+                    raise TimeoutError from None
     except BaseException:
         process.kill()
         raise

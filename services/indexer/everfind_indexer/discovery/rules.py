@@ -101,20 +101,16 @@ def verdict(chain: Chain, path: bytes, *, is_directory: bool) -> bool | None:
     return None
 
 
-class IncludePatterns:
-    """Patterns that keep only the files they match, in gitignore syntax over string-form paths; none keeps all."""
+def include_patterns(patterns: Iterable[str]) -> GitIgnoreSpec | None:
+    """Patterns that keep only what they match, in gitignore syntax over string-form paths; None keeps all.
 
-    __slots__ = ("_spec",)
-
-    def __init__(self, patterns: Iterable[str]) -> None:
-        lines = list(patterns)
-        try:
-            self._spec = GitIgnoreSpec.from_lines(lines) if lines else None
-        except (ValueError, re.error) as error:
-            raise InvalidRequestError.of(
-                "include", f"{error}", hint="Write the patterns as in a .gitignore file, relative to the folder."
-            ) from error
-
-    def __call__(self, path: str) -> bool:
-        """Whether the file at ``path`` (string form) is kept."""
-        return self._spec is None or self._spec.match_file(path)
+    Raises:
+        InvalidRequestError: one of them is no pattern.
+    """
+    lines = list(patterns)
+    try:
+        return GitIgnoreSpec.from_lines(lines) if lines else None
+    except (ValueError, re.error) as error:
+        raise InvalidRequestError.of(
+            "include", f"{error}", hint="Write the patterns as in a .gitignore file, relative to the folder."
+        ) from error

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from pathspec import GitIgnoreSpec
+
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FolderUnusableError
 from everfind_core.model import FileRef, SkippedFile, SkipReason
@@ -20,7 +22,7 @@ from everfind_indexer.discovery.names import (
     has_binary_extension,
     is_agent_guide,
 )
-from everfind_indexer.discovery.rules import Chain, IncludePatterns, RuleFile, verdict
+from everfind_indexer.discovery.rules import Chain, RuleFile, verdict
 from everfind_indexer.found import FoundFile
 from everfind_indexer.reading import read_file
 
@@ -51,7 +53,7 @@ class Limits:
     """
 
     max_file_bytes: int
-    include: IncludePatterns
+    include: GitIgnoreSpec | None = None
     exclude: frozenset[bytes] = frozenset()
     below: bytes = b""
 
@@ -222,7 +224,8 @@ class Walk:
             return "ignored by git"
         if place.index_rules and verdict(place.index_rules, path, is_directory=False):
             return "excluded by an .indexignore file"
-        if not self._limits.include(encode_path(path)):
+        include = self._limits.include
+        if include is not None and not include.match_file(encode_path(path)):
             return "not among the folder's include patterns"
         return None
 

@@ -3,7 +3,7 @@
 A search structure covers rows in segments; rows in no segment are scanned, which costs a reader 0.09 ms a row and
 query in the lexical arm. A new segment over the newest rows costs 30 ms whatever the table's size, so rows get one
 soon, and segments are merged before they are many. Data lies in fragments, one a commit: new ones are joined before
-they get a segment (afterwards each segment over them would be rewritten, too). Figures: docs/benchmarks.md.
+they get a segment (afterwards each segment over them would be rewritten, too).
 """
 
 from __future__ import annotations

@@ -1,0 +1,137 @@
+"""Runs that die: whatever was committed stays, the next run goes on, and the index equals one made in peace."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sysconfig
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import Home
+
+STDLIB = Path(sysconfig.get_path("stdlib"))
+FILES = 40
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """About forty small modules."""
+    corpus = tmp_path_factory.mktemp("corpus") / "modules"
+    corpus.mkdir()
+    small = sorted((p for p in STDLIB.glob("*.py") if 3_000 < p.stat().st_size < 25_000), key=lambda p: p.name)
+    for source in small[:FILES]:
+        shutil.copy(source, corpus / source.name)
+    return corpus
+
+
+@pytest.fixture(scope="module")
+def undisturbed(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
+    """What the index holds after a run in peace."""
+    home = Home(tmp_path_factory.mktemp("peace"))
+    home.run("add", str(corpus))
+    home.run("index")
+    return home.content()
+
+
+def kill_after(process: subprocess.Popen[str], seconds: float, how: signal.Signals) -> None:
+    time.sleep(seconds)
+    if process.poll() is None:
+        process.send_signal(how)
+    process.communicate(timeout=60)
+
+
+def kill_and_compare(home: Home, undisturbed: list[tuple[object, ...]], seed: int, how: signal.Signals) -> None:
+    chance = random.Random(seed)
+    for _ in range(3):
+        kill_after(home.start("index"), chance.uniform(0.2, 4.0), how)
+        home.run("search", "anything", code=_search_code(home))
+    home.run("index")
+    assert home.content() == undisturbed
+    report = home.json("index")
+    assert (report["files"]["indexed"], report["files"]["unchanged"]) == (0, FILES)
+
+
+def _search_code(home: Home) -> int:
+    """Before the first commit there is no index to search, and the answer says so."""
+    return 0 if (home.index_directory / "current.json").exists() else 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_runs_lose_nothing(
+    corpus: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path, seed: int
+) -> None:
+    home = Home(tmp_path)
+    home.run("add", str(corpus))
+    kill_and_compare(home, undisturbed, seed, signal.SIGKILL)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 150))
+def test_many_killed_runs_lose_nothing(
+    corpus: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path, seed: int
+) -> None:
+    home = Home(tmp_path)
+    home.run("add", str(corpus))
+    kill_and_compare(home, undisturbed, seed, signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_an_interrupted_rebuild_leaves_the_old_index_answering(corpus: Path, tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.run("add", str(corpus))
+    home.run("index")
+    before = home.json("search", "copy a file")
+    kill_after(home.start("index", "--rebuild"), 2.5, signal.SIGKILL)
+    after = home.json("search", "copy a file")
+    assert [h["path"] for h in after["hits"]] == [h["path"] for h in before["hits"]]
+    home.run("index", "--rebuild")
+    assert len(list((home.index_directory / "indexes").iterdir())) == 1
+    again = home.json("search", "copy a file")
+    assert again["generation"] > before["generation"]
+    assert [h["path"] for h in again["hits"]] == [h["path"] for h in before["hits"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.3, 1.0, 3.0])
+def test_ctrl_c_ends_in_one_line_with_code_130(
+    corpus: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path, seconds: float
+) -> None:
+    home = Home(tmp_path)
+    home.run("add", str(corpus))
+    process = home.start("index")
+    time.sleep(seconds)
+    os.kill(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert "Traceback" not in stderr
+    assert process.returncode in ({130, -signal.SIGINT} if seconds < 0.5 else {130})
+    home.run("index")
+    assert home.content() == undisturbed
+
+
+@pytest.mark.slow
+def test_two_runs_at_once_make_one_index(corpus: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.run("add", str(corpus))
+    first, second = home.start("index"), home.start("index")
+    for process in (first, second):
+        _, stderr = process.communicate(timeout=240)
+        assert process.returncode == 0, stderr
+    assert home.content() == undisturbed
+    holder = home.start("index", "--force")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and holder.poll() is None:
+        refused = home.start("index", "--no-wait")
+        _, stderr = refused.communicate(timeout=60)
+        if refused.returncode == 6:
+            assert f"process {holder.pid}" in stderr
+            break
+    else:
+        pytest.fail("the second writer was never refused")
+    holder.communicate(timeout=240)

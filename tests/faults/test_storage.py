@@ -1,0 +1,93 @@
+"""Disks that are full, read-only or damaged: one line that says so, and the way out works."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import Home
+
+pytestmark = pytest.mark.slow
+NOTES = 30
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for n in range(NOTES):
+        words = " ".join(f"word{n * m % 997}" for m in range(1, 200))
+        (notes / f"note{n}.md").write_text(f"# Note {n}\n\nWords of note {n}: {words}\n")
+    home.run("add", str(notes))
+    return home
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)], check=False)
+    if mounted.returncode:
+        pytest.skip("cannot mount a small disk here (needs root)")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_space_is_the_way_out(home: Home, small_disk: Path) -> None:
+    env = {"EVERFIND_INDEX_DIR": str(small_disk / "index")}
+    done = home.run("index", code=7, **env)
+    errors = [line for line in done.stderr.splitlines() if line.startswith("everfind:")]
+    assert len(errors) == 1
+    assert "no space left" in errors[0]
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    assert home.json("index", **env)["errors"] == []
+    assert len(home.json("search", "words of note 7", **env)["hits"]) == 10
+
+
+def test_an_index_directory_that_is_a_file(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = home.run("index", code=7, EVERFIND_INDEX_DIR=str(tmp_path / "file"))
+    assert str(tmp_path / "file") in done.stderr
+
+
+@pytest.mark.parametrize("pattern", ["*.manifest", "*.lance", "current.json", "manifest.json"])
+def test_a_truncated_file_is_damage_and_a_rebuild_the_way_out(home: Home, pattern: str) -> None:
+    home.run("index")
+    before = home.json("search", "words of note 7")
+    for path in home.index_directory.rglob(pattern):
+        if path.is_file():
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
+    done = home.run("search", "words of note 7", code=5)
+    assert "damaged" in done.stderr
+    assert "everfind index --rebuild" in done.stderr
+    home.run("index", "--rebuild")
+    after = home.json("search", "words of note 7")
+    assert [h["path"] for h in after["hits"]] == [h["path"] for h in before["hits"]]
+
+
+def test_a_damaged_catalog_mends_itself(home: Home) -> None:
+    home.run("index")
+    (catalog,) = home.index_directory.rglob("catalog.sqlite")
+    catalog.write_bytes(b"garbage" * 1000)
+    report = home.json("index")
+    assert report["chunks"]["embedded"] == 0
+    assert home.json("status")["coverage"]["files"] == NOTES
+
+
+def test_another_model_or_size_is_refused_until_a_rebuild(home: Home) -> None:
+    home.run("index")
+    done = home.run("index", code=5, EVERFIND_CHUNK_TOKENS="100")
+    assert "chunker" in done.stderr
+    assert "--rebuild" in done.stderr
+    home.run("index", "--rebuild", EVERFIND_CHUNK_TOKENS="100")
+    home.run("index", EVERFIND_CHUNK_TOKENS="100")
+
+
+def test_a_model_that_is_none_is_named(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    done = home.run("index", code=8, EVERFIND_MODEL=str(tmp_path / "model"))
+    assert str(tmp_path / "model") in done.stderr
