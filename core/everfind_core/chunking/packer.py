@@ -14,7 +14,7 @@ from everfind_core.chunking.structure import STRUCTURAL
 Ints = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
-SPACING = 0.3
+SPACING = 0.25
 """Anchors are the strongest boundary within this share of the cap to both sides: no piece between two is smaller."""
 
 _STRENGTH_SHIFT = 56

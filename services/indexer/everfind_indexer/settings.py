@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from everfind_core.chunking import limits_by_kind
 from everfind_core.model import Folder, LineKind, ModelInfo
 from everfind_core.ports import ChunkLimits
 
@@ -27,12 +29,8 @@ class IndexerSettings:
     chunk_overlap: int = 35
     concurrency: int = 0
 
-    def limits(self, model: ModelInfo) -> dict[LineKind, ChunkLimits]:
+    def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
         """Chunk sizes by line kind, within the model's window."""
-        hard = model.text_budget
-
-        def within(target: int) -> ChunkLimits:
-            return ChunkLimits(min(target, hard), hard, min(self.chunk_overlap, hard // 4))
-
-        prose, code = within(self.chunk_tokens), within(self.code_chunk_tokens)
-        return {LineKind.PROSE: prose, LineKind.MARKDOWN: prose, LineKind.CODE: code, LineKind.CONFIG: code}
+        return limits_by_kind(
+            model.text_budget, prose=self.chunk_tokens, code=self.code_chunk_tokens, overlap=self.chunk_overlap
+        )
