@@ -11,7 +11,7 @@ import pytest
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, DeadlineExceededError, InvalidRequestError
 from everfind_core.json_form import search_json
-from everfind_core.model import Filters, GatherRequest, ProvenanceLabel, SearchMode, SearchRequest
+from everfind_core.model import Filters, GatherRequest, Hit, ProvenanceLabel, SearchMode, SearchRequest
 from tests.contract.conftest import Connected
 from tests.support.corpus import FILES
 
@@ -127,7 +127,7 @@ def test_filters_come_before_ranking(workspace: Connected, filters: Filters, fil
 def test_pages_follow_each_other_without_gap_or_repeat(workspace: Connected) -> None:
     whole = workspace.searcher.search(SearchRequest("token file", limit=100))
     request = SearchRequest("token file", limit=3)
-    pages = []
+    pages: list[Hit] = []
     while True:
         answer = workspace.searcher.search(request)
         pages += answer.hits

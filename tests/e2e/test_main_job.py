@@ -100,7 +100,7 @@ def test_cat_grep_and_gather_agree_with_the_file(indexed: Home) -> None:
     assert [(m["path"], m["line"]) for m in found["matches"]] == [
         ("heapq.py", n) for n, line in enumerate(source.split("\n"), 1) if "def heappush" in line
     ]
-    gathered = indexed.run("gather", "priority queue", "-k", "2", "--context", "3").stdout
+    gathered = indexed.run("gather", "priority queue", "-k", "2", "--context-lines", "3").stdout
     assert gathered.count("### [") == 2
 
 

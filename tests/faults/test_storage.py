@@ -39,18 +39,18 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_full_disk_is_one_line_and_space_is_the_way_out(home: Home, small_disk: Path) -> None:
     env = {"EVERFIND_INDEX_DIR": str(small_disk / "index")}
-    done = home.run("index", code=7, **env)
+    done = home.run("index", code=7, env=env)
     errors = [line for line in done.stderr.splitlines() if line.startswith("everfind:")]
     assert len(errors) == 1
     assert "no space left" in errors[0]
     subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
-    assert home.json("index", **env)["errors"] == []
-    assert len(home.json("search", "words of note 7", **env)["hits"]) == 10
+    assert home.json("index", env=env)["errors"] == []
+    assert len(home.json("search", "words of note 7", env=env)["hits"]) == 10
 
 
 def test_an_index_directory_that_is_a_file(home: Home, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    done = home.run("index", code=7, EVERFIND_INDEX_DIR=str(tmp_path / "file"))
+    done = home.run("index", code=7, env={"EVERFIND_INDEX_DIR": str(tmp_path / "file")})
     assert str(tmp_path / "file") in done.stderr
 
 
@@ -80,14 +80,14 @@ def test_a_damaged_catalog_mends_itself(home: Home) -> None:
 
 def test_another_model_or_size_is_refused_until_a_rebuild(home: Home) -> None:
     home.run("index")
-    done = home.run("index", code=5, EVERFIND_CHUNK_TOKENS="100")
+    done = home.run("index", code=5, env={"EVERFIND_CHUNK_TOKENS": "100"})
     assert "chunker" in done.stderr
     assert "--rebuild" in done.stderr
-    home.run("index", "--rebuild", EVERFIND_CHUNK_TOKENS="100")
-    home.run("index", EVERFIND_CHUNK_TOKENS="100")
+    home.run("index", "--rebuild", env={"EVERFIND_CHUNK_TOKENS": "100"})
+    home.run("index", env={"EVERFIND_CHUNK_TOKENS": "100"})
 
 
 def test_a_model_that_is_none_is_named(home: Home, tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
-    done = home.run("index", code=8, EVERFIND_MODEL=str(tmp_path / "model"))
+    done = home.run("index", code=8, env={"EVERFIND_MODEL": str(tmp_path / "model")})
     assert str(tmp_path / "model") in done.stderr

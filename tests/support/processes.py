@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,13 @@ class Home:
     def index_directory(self) -> Path:
         return self.base / "data" / "everfind" / "index"
 
-    def start(self, *arguments: str, cwd: Path | None = None, **env: str) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "everfind_gateway", *arguments],
             cwd=cwd or self.base,
-            env={**self.env, **env},
+            env={**self.env, **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -39,16 +42,16 @@ class Home:
         )
 
     def run(
-        self, *arguments: str, cwd: Path | None = None, code: int = 0, **env: str
+        self, *arguments: str, cwd: Path | None = None, code: int = 0, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        process = self.start(*arguments, cwd=cwd, **env)
+        process = self.start(*arguments, cwd=cwd, env=env)
         stdout, stderr = process.communicate(timeout=240)
         assert "Traceback" not in stderr, stderr
         assert process.returncode == code, (process.returncode, stdout, stderr)
         return subprocess.CompletedProcess(arguments, process.returncode, stdout, stderr)
 
-    def json(self, command: str, *arguments: str, cwd: Path | None = None, **env: str) -> Any:
-        return json.loads(self.run(command, "--json", *arguments, cwd=cwd, **env).stdout)
+    def json(self, command: str, *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Any:
+        return json.loads(self.run(command, "--json", *arguments, cwd=cwd, env=env).stdout)
 
     def content(self) -> list[tuple[Any, ...]]:
         """What the index holds, row by row, without what depends on the order of commits."""
