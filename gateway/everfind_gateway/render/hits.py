@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _PREVIEW_LINES = 2
 _PIPED_PREVIEW = 160
 _MIN_TERM = 2
+_SHORT_TERM = 3
 
 
 def show_answer(answer: SearchAnswer) -> None:
@@ -63,7 +64,17 @@ def label(provenance: Provenance, relation: Relation | None = None) -> str:
 def term_pattern(query: str) -> re.Pattern[str] | None:
     """Finds the query's words in a text, as the lexical arm understands them; None if it has none."""
     terms = sorted((t for t in query_terms(query) if len(t) >= _MIN_TERM or not t.isascii()), key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, terms)), re.IGNORECASE) if terms else None
+    return re.compile("|".join(map(_as_pattern, terms)), re.IGNORECASE) if terms else None
+
+
+def _as_pattern(term: str) -> str:
+    """A term is a stem: it may stand inside a word, but a short one only alone; a final ``i`` may have been a ``y``."""
+    pattern = re.escape(term)
+    if not (term.isascii() and term.isalpha()):
+        return pattern
+    if len(term) <= _SHORT_TERM:
+        return rf"(?<![^\W\d_]){pattern}(?![^\W\d_])"
+    return f"{pattern[:-1]}[iy]" if pattern.endswith("i") else pattern
 
 
 def preview(text: str, terms: re.Pattern[str] | None, lines: int) -> list[str]:

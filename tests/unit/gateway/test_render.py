@@ -109,6 +109,8 @@ def test_the_preview_is_where_the_words_are() -> None:
     assert preview(text, term_pattern("zzz"), 2) == ["import os", "class A:"]
     assert preview("", None, 2) == [""]
     assert preview("}\n", term_pattern("x"), 1) == ["}"]
+    assert preview("nearest resource\nso there", term_pattern("are so"), 1) == ["so there"]
+    assert preview("a\nall queries", term_pattern("query"), 1) == ["all queries"]
     assert preview("搜索引擎\n向量检索", term_pattern("向量"), 1) == ["向量检索"]
 
 
