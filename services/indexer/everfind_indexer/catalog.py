@@ -106,8 +106,9 @@ class Catalog:
         return int(count)
 
     def folders(self) -> list[str]:
-        """Names of the folders that have files here."""
-        return [row[0] for row in self._all("SELECT DISTINCT folder FROM files ORDER BY folder", [])]
+        """Names of the folders of which anything is known."""
+        statement = "SELECT folder FROM files UNION SELECT folder FROM left_out ORDER BY folder"
+        return [row[0] for row in self._all(statement, [])]
 
     def generation(self) -> int:
         """The store's generation at the last :meth:`record`; 0 before the first."""

@@ -93,7 +93,8 @@ class IndexEngine:
                 store.delete_folder(name)
                 forgotten = catalog.forget_folder(name)
                 catalog.record([], generation=store.generation())
-                Target(location, store, catalog).write_coverage(self._sources.by_name())
+                others = {folder.name: folder for folder in self._settings.folders if folder.name != name}
+                Target(location, store, catalog).write_coverage(others)
                 return forgotten
 
     def read_file(self, request: ReadFileRequest) -> FileText:

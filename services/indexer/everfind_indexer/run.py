@@ -249,7 +249,7 @@ class Run:
         with self._clock.measure(IndexStage.MAINTAIN):
             self._target.store.maintain(finish=False)
         if time.monotonic() >= self._coverage_due:
-            self._target.write_coverage(self._sources.by_name())
+            self._target.write_coverage(self._sources.by_name(), pending=self._pending())
             self._coverage_due = time.monotonic() + COVERAGE_SECONDS
 
     def _count(self, committed: Committed) -> None:
@@ -262,6 +262,13 @@ class Run:
         tally.context_tokens += committed.context_tokens
         tally.corpus_tokens += committed.file.corpus_tokens
         tally.redactions += committed.file.state.redactions
+
+    def _pending(self) -> dict[str, int]:
+        """Files that this run found changed and has not committed, in each folder that it came to."""
+        pending = {name: tally.pending for name, tally in self._tallies.items()}
+        if self._progress.folder:
+            pending[self._progress.folder] += self._progress.total - self._progress.done
+        return pending
 
     def _progress_event(self) -> IndexProgress:
         tally = self._tallies[self._progress.folder]
@@ -299,7 +306,7 @@ class Run:
             catalog.record([], generation=store.generation(), settled=True)
 
     def _report(self, names: Sequence[str]) -> IndexReport:
-        coverage = self._target.write_coverage(self._sources.by_name(), indexed_at=time.time())
+        coverage = self._target.write_coverage(self._sources.by_name(), indexed_at=time.time(), pending=self._pending())
         tallies = [self._tallies[name] for name in names]
         seconds = {stage.value: round(s, 4) for stage, s in self._clock.seconds.items()}
         return IndexReport(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from everfind_core import __version__
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, IndexMissingError
@@ -44,13 +45,27 @@ class Target:
         """The generation that readers see."""
         return self.location.generation_base + self.store.generation()
 
-    def write_coverage(self, folders: dict[str, Folder], *, indexed_at: float | None = None) -> IndexCoverage:
-        """Publish what the catalog covers. ``folders`` are the configured ones; others keep what was known of them."""
+    def write_coverage(
+        self,
+        folders: Mapping[str, Folder],
+        *,
+        indexed_at: float | None = None,
+        pending: Mapping[str, int] = MappingProxyType({}),
+    ) -> IndexCoverage:
+        """Publish what the catalog covers.
+
+        ``folders`` are the configured ones; of others, what was known stays while they have files. ``pending`` files
+        wait in these folders.
+        """
         before = self.location.read_coverage()
-        known = {f.folder.name: f.folder for f in before.folders} | folders
+        known = {f.folder.name: f.folder for f in before.folders} | dict(folders)
+        waiting = {f.folder.name: f.coverage.pending for f in before.folders} | dict(pending)
         covered = []
-        for name in self.catalog.folders():
+        for name in sorted(
+            {*self.catalog.folders(), *pending, *(f.folder.name for f in before.folders if f.folder.name in folders)}
+        ):
             coverage, redactions = self.catalog.coverage(name)
+            coverage = replace(coverage, pending=waiting.get(name, 0))
             covered.append(FolderCoverage(known.get(name, Folder(name, "")), coverage, redactions))
         after = IndexCoverage(tuple(covered), before.indexed_at if indexed_at is None else indexed_at)
         if after != before:

@@ -264,3 +264,24 @@ def test_counts_of_a_run(workspace: Workspace) -> None:
     ]
     assert (status.coverage.files, status.coverage.chunks) == (1, 1)
     assert time.time() - status.indexed_at < 60
+
+
+def test_what_waits_is_said_until_it_is_done(workspace: Workspace) -> None:
+    for n in range(4):
+        (workspace.root / f"{n}.txt").write_text(f"text {n}\n")
+    assert workspace.index(max_files=1).pending == 3
+    assert workspace.engine().status().coverage.pending == 3
+    workspace.index()
+    assert workspace.engine().status().coverage.pending == 0
+
+
+def test_an_empty_folder_is_covered_until_it_is_forgotten(workspace: Workspace) -> None:
+    workspace.index()
+    assert [f.coverage.files for f in workspace.engine().status().folders] == [0]
+    (location,) = (workspace.settings.index_directory / "indexes").iterdir()
+    assert '"name":"f"' in (location / "coverage.json").read_text()
+    (workspace.root / "only.bin").write_bytes(b"\x00" * 50)
+    workspace.index()
+    assert dict(workspace.engine().status().coverage.skipped) == {"binary": 1}
+    assert workspace.engine().forget_folder("f") == 0
+    assert '"name":"f"' not in (location / "coverage.json").read_text()
