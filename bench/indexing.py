@@ -23,9 +23,9 @@ from everfind_embedder.encoder import plan_runs
 from everfind_embedder.packaged import load_packaged
 from everfind_embedder.quota import cpu_quota
 from everfind_indexer.extractors import extract
+from everfind_indexer.looking import file_state
 from everfind_indexer.preparing import Preparation, prepare
 from everfind_indexer.reading import read_file
-from everfind_indexer.run import file_state
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
 

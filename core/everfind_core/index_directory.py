@@ -22,7 +22,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,12 +59,17 @@ REBUILD_HINT = "Run `everfind index --rebuild`: it builds a new index beside thi
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Everything that decides what an index holds for given files. Indexes of two recipes are never mixed."""
+    """Everything that decides what an index holds for given files. Indexes of two recipes are never mixed.
+
+    ``model`` is an identity, the others are revisions of the code (with its sizes, for ``chunker``); ``secrets`` is
+    ``off`` where secrets are not masked.
+    """
 
     model: str
     chunker: str
     lexical: str
-    redacts_secrets: bool = True
+    extraction: str
+    secrets: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +190,22 @@ def read_location(directory: Path) -> IndexLocation | None:
         return None
     _check_format(directory, found)
     return IndexLocation(directory, _decoded(directory / MANIFEST, found, _manifest_from))
+
+
+def check_recipe(found: Recipe, wanted: Recipe, place: Path, *, only: tuple[str, ...] = ()) -> None:
+    """Refuse to mix; with ``only``, look at those fields alone.
+
+    Raises:
+        IndexIncompatibleError: naming what differs.
+    """
+    for name in only or tuple(f.name for f in fields(Recipe)):
+        was, wants = getattr(found, name), getattr(wanted, name)
+        if was != wants:
+            raise IndexIncompatibleError(
+                f"the index in {place} was made with {name} {was!r}, this everfind and its settings use {wants!r}",
+                hint=REBUILD_HINT,
+                details={"field": name, "found": was, "expected": wants},
+            )
 
 
 def create_index(index_directory: Path, manifest: Manifest) -> IndexLocation:

@@ -11,6 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+REVISION = "1"
+"""Changes whenever another text could be masked; an index made by another revision must be built again."""
+
 _MAX_KEY_LINES = 1000
 
 

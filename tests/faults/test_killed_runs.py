@@ -82,13 +82,31 @@ def test_many_killed_runs_lose_nothing(
     kill_and_compare(home, undisturbed, seed, signal.SIGKILL)
 
 
+def wait_for(home: Home, pattern: str, process: subprocess.Popen[str]) -> None:
+    """Until a file of the index directory is there, while the process runs."""
+    deadline = time.monotonic() + 60
+    while not any(home.index_directory.glob(pattern)):
+        assert process.poll() is None, "the run ended before it came so far"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def interrupt_a_rebuild(home: Home) -> None:
+    """Kill a rebuild after its first commits."""
+    process = home.start("index", "--rebuild")
+    wait_for(home, "indexes/*[2-9]/chunks.lance/data/*.lance", process)
+    process.kill()
+    process.communicate(timeout=60)
+    assert len(list((home.index_directory / "indexes").iterdir())) == 2
+
+
 @pytest.mark.slow
-def test_an_interrupted_rebuild_leaves_the_old_index_answering(corpus: Path, tmp_path: Path) -> None:
+def test_an_interrupted_rebuild_leaves_the_old_index_answering_and_goes_on(corpus: Path, tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.run("add", str(corpus))
     home.run("index")
     before = home.json("search", "copy a file")
-    kill_after(home.start("index", "--rebuild"), 2.5, signal.SIGKILL)
+    interrupt_a_rebuild(home)
     after = home.json("search", "copy a file")
     assert [h["path"] for h in after["hits"]] == [h["path"] for h in before["hits"]]
     home.run("index", "--rebuild")
@@ -96,6 +114,36 @@ def test_an_interrupted_rebuild_leaves_the_old_index_answering(corpus: Path, tmp
     again = home.json("search", "copy a file")
     assert again["generation"] > before["generation"]
     assert [h["path"] for h in again["hits"]] == [h["path"] for h in before["hits"]]
+
+
+@pytest.mark.slow
+def test_a_damaged_half_rebuild_is_begun_anew(
+    corpus: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    home = Home(tmp_path)
+    home.run("add", str(corpus))
+    home.run("index")
+    interrupt_a_rebuild(home)
+    for path in home.index_directory.glob("indexes/*[2-9]/chunks.lance/_versions/*.manifest"):
+        path.write_bytes(path.read_bytes()[:7])
+    home.run("index", "--rebuild")
+    assert home.content() == undisturbed
+
+
+@pytest.mark.slow
+def test_a_folder_removed_during_a_rebuild_is_gone_after_it(corpus: Path, tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    extra = tmp_path / "extra"
+    extra.mkdir()
+    (extra / "only.txt").write_text("a wombat lives here\n")
+    home.run("add", str(corpus), str(extra))
+    home.run("index")
+    rebuild = home.start("index", "--rebuild")
+    wait_for(home, "indexes/*2/chunks.lance/data/*.lance", rebuild)
+    home.run("remove", "extra")
+    rebuild.communicate(timeout=240)
+    assert [p.name for p in (home.index_directory / "indexes").iterdir()] == ["000002"]
+    assert "only.txt" not in {hit["path"] for hit in home.json("search", "wombat")["hits"]}
 
 
 @pytest.mark.slow
@@ -111,6 +159,8 @@ def test_ctrl_c_ends_in_one_line_with_code_130(
     _, stderr = process.communicate(timeout=60)
     assert "Traceback" not in stderr
     assert process.returncode in ({130, -signal.SIGINT} if seconds < 0.5 else {130})
+    if process.returncode == 130:
+        assert "everfind: interrupted" in stderr
     home.run("index")
     assert home.content() == undisturbed
 

@@ -80,7 +80,7 @@ class MemoryStore:
     version: int = 1
     commits: list[list[FileRef]] = field(default_factory=list)
     lookups: int = 0
-    maintained: list[bool] = field(default_factory=list)
+    settled: int = 1
 
     def replace(self, files: Sequence[FileChunks]) -> None:
         assert len({f.ref for f in files}) == len(files)
@@ -113,7 +113,10 @@ class MemoryStore:
         return self.version
 
     def maintain(self, *, finish: bool) -> None:
-        self.maintained.append(finish)
+        """Like the real store's, a change of its own, if anything was committed since the last."""
+        if finish and self.version != self.settled:
+            self.version += 1
+            self.settled = self.version
 
     def close(self) -> None:
         pass

@@ -66,24 +66,13 @@ class Catalog:
         return _state(rows[0]) if rows else None
 
     def record(
-        self,
-        states: Iterable[FileState],
-        forgotten: Iterable[FileRef] = (),
-        *,
-        generation: int | None = None,
-        settled: bool = False,
+        self, states: Iterable[FileState], forgotten: Iterable[FileRef] = (), *, generation: int | None = None
     ) -> None:
-        """Put states in place and drop the forgotten ones, in one transaction, with the store's generation.
-
-        ``settled`` notes besides that every search structure is whole at this generation.
-        """
-        facts = [] if generation is None else [("generation", generation)]
-        if generation is not None and settled:
-            facts.append(("settled", generation))
+        """Put states in place and drop the forgotten ones, in one transaction, with the store's generation."""
         self._write(
             (_UPSERT, [_row(state) for state in states]),
             ("DELETE FROM files WHERE folder = ? AND path = ?", [(r.folder, r.path) for r in forgotten]),
-            ("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts),
+            ("INSERT OR REPLACE INTO facts VALUES ('generation', ?)", [] if generation is None else [(generation,)]),
         )
 
     def record_left_out(self, folder: str, left_out: Sequence[SkippedFile], *, below: str = "") -> None:
@@ -112,11 +101,8 @@ class Catalog:
 
     def generation(self) -> int:
         """The store's generation at the last :meth:`record`; 0 before the first."""
-        return self._fact("generation")
-
-    def settled(self) -> int:
-        """The store's generation when all search structures were last whole; 0 if never."""
-        return self._fact("settled")
+        rows = self._all("SELECT value FROM facts WHERE name = 'generation'", [])
+        return int(rows[0][0]) if rows else 0
 
     def coverage(self, folder: str) -> tuple[Coverage, int]:
         """A folder's coverage, and how many secrets were masked in it."""
@@ -145,10 +131,6 @@ class Catalog:
     def close(self) -> None:
         """Release the file."""
         self._db.close()
-
-    def _fact(self, name: str) -> int:
-        rows = self._all("SELECT value FROM facts WHERE name = ?", [name])
-        return int(rows[0][0]) if rows else 0
 
     def _left_out(self, folder: str, below: str) -> list[tuple[str, str, str, str]]:
         where, values = _at_or_below(folder, below)

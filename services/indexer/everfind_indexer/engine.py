@@ -28,7 +28,9 @@ from everfind_core.model import (
 )
 from everfind_core.paths import check_relative
 from everfind_core.ports import Chunker, Embedder, EventSink
+from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_indexer.catalog import Catalog
+from everfind_indexer.extractors import REVISION as EXTRACTION_REVISION
 from everfind_indexer.extractors import extract
 from everfind_indexer.grep import grep
 from everfind_indexer.lock import lock_holder, writer_lock
@@ -36,7 +38,7 @@ from everfind_indexer.preparing import Preparation
 from everfind_indexer.run import Run
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
-from everfind_indexer.target import StoreOpener, Target, open_target
+from everfind_indexer.target import StoreOpener, open_target, opened
 
 DEFAULT_CONCURRENCY = 2
 """Batches under way: while one waits for its last texts, the next keeps the embedder's threads busy."""
@@ -83,18 +85,19 @@ class IndexEngine:
 
     def forget_folder(self, name: str) -> int:
         """See :meth:`everfind_core.ports.Indexer.forget_folder`."""
-        try:
-            location = current_index(self._settings.index_directory)
-        except IndexMissingError:
+        directory = self._settings.index_directory
+        if not directory.exists():
             return 0
-        with writer_lock(self._settings.index_directory, wait=True):
-            store = self._open_store(location.directory, location.manifest.model.dimensions)
-            with closing(store), closing(Catalog(location.directory / CATALOG)) as catalog:
-                store.delete_folder(name)
-                forgotten = catalog.forget_folder(name)
-                catalog.record([], generation=store.generation())
-                others = {folder.name: folder for folder in self._settings.folders if folder.name != name}
-                Target(location, store, catalog).write_coverage(others)
+        with writer_lock(directory, wait=True):
+            try:
+                location = current_index(directory)
+            except IndexMissingError:
+                return 0
+            with opened(location, self._open_store) as target:
+                target.store.delete_folder(name)
+                forgotten = target.catalog.forget_folder(name)
+                target.maintain()
+                target.write_coverage({f.name: f for f in self._settings.folders if f.name != name})
                 return forgotten
 
     def read_file(self, request: ReadFileRequest) -> FileText:
@@ -149,6 +152,8 @@ class IndexEngine:
         if request.max_files < 0 or request.concurrency < 0:
             field = "max_files" if request.max_files < 0 else "concurrency"
             raise InvalidRequestError.of(field, "it is negative; 0 means no limit of your own")
+        if request.repair:
+            raise InvalidRequestError.of("repair", "single files cannot be repaired; rebuild the index instead")
         if request.rebuild and request.folders:
             raise InvalidRequestError.of("rebuild", "a rebuild takes all folders; name none")
         if not request.folders:
@@ -164,7 +169,8 @@ class IndexEngine:
             model=model.identity,
             chunker=f"{self._chunker.revision} {sizes}",
             lexical=LEXICAL_REVISION,
-            redacts_secrets=self._settings.redact_secrets,
+            extraction=EXTRACTION_REVISION,
+            secrets=SECRETS_REVISION if self._settings.redact_secrets else "off",
         )
 
     def _preparation(self, model: ModelInfo) -> Preparation:

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError
+from everfind_core.globs import compile_globs
 from everfind_core.model import FileRef, GrepAnswer, GrepMatch, GrepRequest
 from everfind_core.ports import NotExtractedError
-from everfind_indexer.discovery.rules import include_patterns
 from everfind_indexer.sources import Sources, absolute_path
 
 MAX_PATTERN = 1_000
@@ -58,9 +58,6 @@ def _check(request: GrepRequest) -> None:
         raise InvalidRequestError.of("pattern", "it holds a lone surrogate, which is no text")
     if "\n" in request.pattern:
         raise InvalidRequestError.of("pattern", "it spans lines; grep looks at one line at a time")
-    for glob in request.globs:
-        if glob.startswith("!"):
-            raise InvalidRequestError.of("globs", f"{glob!r} is negated; name what you want instead")
     if not 1 <= request.max_results <= MAX_RESULTS:
         raise InvalidRequestError.of("max_results", f"{request.max_results} is not between 1 and {MAX_RESULTS:,}")
     if not 0 < request.seconds <= MAX_SECONDS:
@@ -88,18 +85,18 @@ def _matcher(request: GrepRequest) -> Matcher:
 
 
 def _files(request: GrepRequest, sources: Sources, cancel: Cancellation) -> Iterator[FileRef]:
-    names = request.folders or tuple(sources.by_name())
-    wanted = include_patterns(request.globs)
+    names = request.folders or tuple(name for name, folder in sources.by_name().items() if sources.usable(folder))
+    wanted = compile_globs(request.globs, field="globs")
     for name in sorted(dict.fromkeys(names)):
         for found in sources.discover(sources.folder(name), cancel=cancel).files:
-            if wanted is None or wanted.match_file(found.path):
+            if wanted is None or wanted.matches(found.path):
                 yield FileRef(name, found.path)
 
 
 def _matches(ref: FileRef, place: str, text: str, find: Matcher) -> Iterator[GrepMatch]:
     """One match a line: the first on it."""
     line, counted, line_end = 1, 0, -1
-    for start, end in find(text):
+    for start, end in find(text.removesuffix("\n")):
         if start <= line_end:
             continue
         line += text.count("\n", counted, start)

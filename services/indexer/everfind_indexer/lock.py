@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import fcntl
 import json
 import os
@@ -19,6 +19,8 @@ from everfind_core.index_directory import LOCK, storage_error
 from everfind_core.paths import printable
 
 POLL_SECONDS = 0.1
+GRACE_SECONDS = 0.3
+"""Whoever only asks who writes holds the lock for a moment; a writer that may not wait tries for so long."""
 
 
 @contextmanager
@@ -37,12 +39,16 @@ def writer_lock(index_directory: Path, *, wait: bool, cancel: Cancellation | Non
     except OSError as error:
         raise storage_error(error, index_directory) from error
     try:
+        deadline = time.monotonic() + GRACE_SECONDS
         while not _try_lock(descriptor, index_directory):
-            if not wait:
+            if not wait and time.monotonic() >= deadline:
                 raise _locked(index_directory, descriptor)
             cancel.wait(POLL_SECONDS)
-        _write_holder(descriptor)
-        yield
+        _note_holder(descriptor, _own_note())
+        try:
+            yield
+        finally:
+            _note_holder(descriptor, b"")
     finally:
         os.close(descriptor)
 
@@ -74,15 +80,16 @@ def _try_lock(descriptor: int, index_directory: Path) -> bool:
     return True
 
 
-def _write_holder(descriptor: int) -> None:
+def _own_note() -> bytes:
     command = " ".join(Path(argument).name if n == 0 else argument for n, argument in enumerate(sys.argv[:3]))
     note = {"pid": os.getpid(), "host": socket.gethostname(), "command": command[:200], "since": time.time()}
-    try:
+    return json.dumps(note).encode()
+
+
+def _note_holder(descriptor: int, note: bytes) -> None:
+    with contextlib.suppress(OSError):  # the lock holds without its note, too
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps(note).encode(), 0)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):  # the lock itself holds without its note
-            raise
+        os.pwrite(descriptor, note, 0)
 
 
 def _holder(descriptor: int) -> str:

@@ -6,6 +6,7 @@ memory does not depend on the corpus, and a batch is committed as soon as it and
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,9 +37,10 @@ BATCH_TEXT = 4_000_000
 
 @dataclass(slots=True)
 class Clock:
-    """Seconds by stage. Stages overlap in time, so they may sum to more than the run."""
+    """Seconds by stage. Stages overlap in time, so they may sum to more than the run. Thread-safe."""
 
     seconds: dict[IndexStage, float] = field(default_factory=dict)
+    guard: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def measure(self, stage: IndexStage) -> Iterator[None]:
@@ -47,7 +49,8 @@ class Clock:
         try:
             yield
         finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+            with self.guard:
+                self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
 
 
 @dataclass(frozen=True, slots=True)

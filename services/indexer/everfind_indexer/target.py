@@ -6,21 +6,21 @@ import contextlib
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from everfind_core import __version__
-from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, IndexMissingError
+from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, IndexMissingError, StorageError
 from everfind_core.index_directory import (
     CATALOG,
     INDEXES,
-    REBUILD_HINT,
     FolderCoverage,
     IndexCoverage,
     IndexLocation,
     Manifest,
     Recipe,
+    check_recipe,
     create_index,
     current_index,
     make_current,
@@ -44,6 +44,12 @@ class Target:
     def generation(self) -> int:
         """The generation that readers see."""
         return self.location.generation_base + self.store.generation()
+
+    def maintain(self) -> None:
+        """Leave every search structure whole, and drop what only old versions need."""
+        self.store.maintain(finish=True)
+        if self.store.generation() != self.catalog.generation():
+            self.catalog.record([], generation=self.store.generation())
 
     def write_coverage(
         self,
@@ -77,27 +83,39 @@ class Target:
 def open_target(
     index_directory: Path, recipe: Recipe, model: ModelInfo, open_store: StoreOpener, *, rebuild: bool
 ) -> Iterator[Target]:
-    """The index to write to; a rebuilt one answers once the block ends without an error.
+    """The index to write to; a rebuilt one answers once the block ends without an error. Hold the writer's lock.
 
     Raises:
         IndexIncompatibleError: the current index has another recipe, and this is no rebuild.
         IndexDamagedError: the current index cannot be read, and this is no rebuild.
     """
-    location, is_new = _location(index_directory, recipe, model, rebuild=rebuild)
-    store = open_store(location.directory, model.dimensions)
-    try:
-        catalog = _open_catalog(location.directory / CATALOG)
-        with contextlib.closing(catalog):
-            target = Target(location, store, catalog)
-            reconcile(target)
-            if is_new and not rebuild:
-                make_current(index_directory, location)
-            yield target
-    finally:
-        store.close()
+    current = _current(index_directory, rebuild=rebuild)
+    with contextlib.ExitStack() as stack:
+        if current and not rebuild:
+            check_recipe(current.manifest.recipe, recipe, index_directory)
+            target = stack.enter_context(opened(current, open_store))
+        else:
+            target = _resumed(stack, index_directory, current, recipe, open_store) or stack.enter_context(
+                opened(create_index(index_directory, Manifest(recipe, model, time.time(), __version__)), open_store)
+            )
+        if not rebuild:
+            make_current(index_directory, target.location)
+        yield target
     if rebuild:
-        make_current(index_directory, location)
-    _remove_others(index_directory, location)
+        make_current(index_directory, target.location)
+    _remove_others(index_directory, target.location)
+
+
+@contextlib.contextmanager
+def opened(location: IndexLocation, open_store: StoreOpener) -> Iterator[Target]:
+    """An index with its store and catalog, in step with each other. Hold the writer's lock."""
+    with (
+        contextlib.closing(open_store(location.directory, location.manifest.model.dimensions)) as store,
+        contextlib.closing(_open_catalog(location.directory / CATALOG)) as catalog,
+    ):
+        target = Target(location, store, catalog)
+        reconcile(target)
+        yield target
 
 
 def reconcile(target: Target) -> None:
@@ -120,48 +138,34 @@ def reconcile(target: Target) -> None:
     target.catalog.record(doubtful, generation=generation)
 
 
-def check_recipe(found: Recipe, wanted: Recipe, place: Path) -> None:
-    """Refuse to mix.
-
-    Raises:
-        IndexIncompatibleError: naming what differs.
-    """
-    for field in fields(Recipe):
-        was, wants = getattr(found, field.name), getattr(wanted, field.name)
-        if was != wants:
-            raise IndexIncompatibleError(
-                f"the index in {place} was made with {field.name} {was!r}, the settings now say {wants!r}",
-                hint=REBUILD_HINT,
-                details={"field": field.name, "found": str(was), "expected": str(wants)},
-            )
-
-
-def _location(index_directory: Path, recipe: Recipe, model: ModelInfo, *, rebuild: bool) -> tuple[IndexLocation, bool]:
-    current: IndexLocation | None = None
+def _current(index_directory: Path, *, rebuild: bool) -> IndexLocation | None:
+    """The current index; None if there is none, or one that cannot be read and is to be replaced."""
     try:
-        current = current_index(index_directory)
+        return current_index(index_directory)
     except IndexMissingError:
-        pass
+        return None
     except (IndexDamagedError, IndexIncompatibleError):
         if not rebuild:
             raise
-    if current and not rebuild:
-        check_recipe(current.manifest.recipe, recipe, index_directory)
-        return current, False
-    if unfinished := _unfinished(index_directory, current, recipe):
-        return unfinished, True
-    return create_index(index_directory, Manifest(recipe, model, time.time(), __version__)), True
+        return None
 
 
-def _unfinished(index_directory: Path, current: IndexLocation | None, recipe: Recipe) -> IndexLocation | None:
-    """A rebuild that was interrupted and can go on."""
-    for directory in sorted(_directories(index_directory), reverse=True):
-        if current and directory == current.directory:
-            return None
-        with contextlib.suppress(IndexDamagedError, IndexIncompatibleError):
+def _resumed(
+    stack: contextlib.ExitStack,
+    index_directory: Path,
+    current: IndexLocation | None,
+    recipe: Recipe,
+    open_store: StoreOpener,
+) -> Target | None:
+    """A rebuild beside ``current`` that was interrupted and can go on; one that cannot be opened is dropped."""
+    newer = sorted(d for d in _directories(index_directory) if current and d.name > current.directory.name)
+    for directory in reversed(newer):
+        try:
             location = read_location(directory)
             if location and location.manifest.recipe == recipe:
-                return location
+                return stack.enter_context(opened(location, open_store))
+        except (IndexDamagedError, IndexIncompatibleError, StorageError):
+            shutil.rmtree(directory, ignore_errors=True)
     return None
 
 

@@ -30,7 +30,7 @@ from everfind_core.index_directory import (
 from everfind_core.model import Coverage, Folder, ModelInfo
 
 MODEL = ModelInfo("m", "r", 384, 256, "mean")
-MANIFEST = Manifest(Recipe("m@r", "lines-1 x", "1"), MODEL, 12.5, "0.1.0")
+MANIFEST = Manifest(Recipe("m@r", "lines-1 x", "1", "1", "1"), MODEL, 12.5, "0.1.0")
 
 
 def test_an_index_answers_once_it_is_made_current(tmp_path: Path) -> None:

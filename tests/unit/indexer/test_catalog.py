@@ -52,12 +52,12 @@ def test_below_takes_a_path_and_what_is_under_it_only(tmp_path: Path) -> None:
 
 def test_forgetting_and_generations_go_together(tmp_path: Path) -> None:
     catalog = Catalog(tmp_path / "c")
-    assert (catalog.generation(), catalog.settled()) == (0, 0)
+    assert catalog.generation() == 0
     catalog.record([state("a"), state("b")], generation=7)
-    catalog.record([], [FileRef("f", "a")], generation=8, settled=True)
+    catalog.record([], [FileRef("f", "a")], generation=8)
     catalog.record([state("c")])
     assert sorted(catalog.states("f")) == ["b", "c"]
-    assert (catalog.generation(), catalog.settled()) == (8, 8)
+    assert catalog.generation() == 8
     catalog.close()
 
 

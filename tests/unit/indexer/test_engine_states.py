@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from everfind_core.chunking import TextChunker
-from everfind_core.model import Folder, IndexReport, IndexRequest
-from everfind_core.ports import FileChunks
-from everfind_indexer import pipeline
+from everfind_core.errors import FolderUnusableError
+from everfind_core.index_directory import current_index
+from everfind_core.model import FileProcessed, Folder, FolderStarted, IndexReport, IndexRequest, RunEvent, SkipReason
+from everfind_core.ports import FileChunks, NotExtractedError
+from everfind_indexer import looking, pipeline
 from everfind_indexer.engine import IndexEngine
+from everfind_indexer.found import FoundFile
 from everfind_indexer.settings import IndexerSettings
 from tests.support.fakes import FakeEmbedder, MemoryStore
 
@@ -137,6 +140,17 @@ class IncrementalIndex(RuleBasedStateMachine):
             path.unlink()
         self.indexed = False
 
+    @rule(below=st.sampled_from(["sub", "sub/deep", "a.txt"]))
+    def run_below(self, below: str) -> None:
+        self.workspace.index(folders=("f",), below=below)
+        self.indexed = False
+
+    @rule()
+    def removed_and_added_again(self) -> None:
+        self.workspace.engine().forget_folder("f")
+        assert self.workspace.content() == {}
+        self.indexed = False
+
     @rule(force=st.booleans())
     def run(self, force: bool) -> None:
         self.workspace.index(force=force)
@@ -188,6 +202,89 @@ TestIncrementalIndex.settings = settings(
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path)
+
+
+def test_a_file_that_only_a_killed_run_committed_is_forgotten_when_it_is_gone(workspace: Workspace) -> None:
+    workspace.index()
+    (workspace.root / "new.txt").write_text("committed, and nothing noted of it\n")
+    workspace.store.kill_in, workspace.store.before = 0, False
+    with pytest.raises(KilledError):
+        workspace.index()
+    workspace.store.kill_in = None
+    assert sorted(workspace.content()) == ["new.txt"]
+    (workspace.root / "new.txt").unlink()
+    workspace.engine().forget_folder("another")
+    workspace.index()
+    assert workspace.content() == {}
+
+
+def test_a_read_error_is_tried_again(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    (workspace.root / "one.txt").write_text("one\n")
+    os.utime(workspace.root / "one.txt", (1, 1))
+
+    def fails(*_arguments: object) -> None:
+        raise NotExtractedError(SkipReason.UNREADABLE, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(looking, "read_file", fails)
+        report = workspace.index()
+    assert [(e.ref.path, e.message) for e in report.errors] == [("one.txt", "Input/output error")]
+    assert workspace.index().indexed == 1
+
+
+def test_a_limited_run_forgets_nothing_that_may_only_have_moved(workspace: Workspace) -> None:
+    for n in range(4):
+        (workspace.root / f"{n}.txt").write_text(f"text number {n}\n")
+    workspace.index()
+    for n in range(4):
+        (workspace.root / f"{n}.txt").rename(workspace.root / f"moved{n}.txt")
+    report = workspace.index(max_files=1)
+    assert (report.indexed, report.deleted, report.pending, len(workspace.content())) == (1, 0, 3, 5)
+    report = workspace.index()
+    assert (report.indexed, report.deleted, report.chunks_embedded, len(workspace.content())) == (3, 4, 0, 4)
+
+
+def test_a_folder_that_goes_away_during_a_run_does_not_end_it(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.txt").write_text("b\n")
+    (workspace.root / "a.txt").write_text("a\n")
+    workspace.settings = IndexerSettings(
+        tmp_path / "index", (Folder("f", str(workspace.root)), Folder("g", str(other)))
+    )
+    shown: list[str] = []
+
+    def vanish(event: RunEvent) -> None:
+        if isinstance(event, FolderStarted):
+            shown.append(event.name)
+
+    look = looking.Looker.look
+
+    def unmounted(self: looking.Looker, found: FoundFile) -> looking.Outcome:
+        if self.folder.name == "f":
+            raise FolderUnusableError("f went away")
+        return look(self, found)
+
+    monkeypatch.setattr(looking.Looker, "look", unmounted)
+    report = workspace.engine().index(IndexRequest(), vanish)
+    assert shown == ["f", "g"]
+    assert [e.ref.folder for e in report.errors] == ["f"]
+    assert sorted(workspace.content()) == ["b.txt"]
+
+
+def test_a_folder_can_be_found_from_its_first_commit_on(workspace: Workspace) -> None:
+    (workspace.root / "a.txt").write_text("a\n")
+    roots: list[str] = []
+
+    def peek(event: RunEvent) -> None:
+        if isinstance(event, FileProcessed):
+            coverage = current_index(workspace.settings.index_directory).read_coverage()
+            roots.append(coverage.roots()["f"])
+
+    workspace.engine().index(IndexRequest(), peek)
+    assert roots == [str(workspace.root)]
 
 
 def test_a_moved_file_embeds_nothing(workspace: Workspace) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from everfind_core.model import FileRef, FileState
+from everfind_core.model import FileRef, FileState, SkipReason
 from everfind_indexer.discovery import FoundFile
 from everfind_indexer.planning import CLOCK_GRANULARITY_NS, plan
 
@@ -15,7 +15,9 @@ KNOWN = FileState(FileRef("f", "a"), 100, 50 * SECOND, 60 * SECOND, 7, 90 * SECO
 
 def test_a_file_that_did_not_change_is_not_read() -> None:
     found = plan([FOUND], {"a": KNOWN})
-    assert (found.read, found.unchanged, found.gone) == ((), (KNOWN,), ())
+    assert (found.read, found.unchanged, found.gone) == ((), 1, ())
+    left_out = replace(KNOWN, skip=SkipReason.BINARY)
+    assert plan([FOUND], {"a": left_out}).unchanged == 0
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,12 @@ def test_a_file_that_was_young_when_looked_at_is_read_once_more() -> None:
     young = replace(KNOWN, checked_ns=FOUND.ctime_ns + CLOCK_GRANULARITY_NS)
     assert plan([FOUND], {"a": young}).read == (FOUND,)
     assert plan([FOUND], {"a": replace(young, checked_ns=young.checked_ns + 1)}).read == ()
+
+
+@pytest.mark.parametrize("reason", [SkipReason.UNREADABLE, SkipReason.EXTRACTION_FAILED])
+def test_what_may_pass_is_tried_in_every_run(reason: SkipReason) -> None:
+    assert plan([FOUND], {"a": replace(KNOWN, skip=reason)}).read == (FOUND,)
+    assert plan([FOUND], {"a": replace(KNOWN, skip=SkipReason.BINARY)}).read == ()
 
 
 def test_new_gone_and_forced() -> None:

@@ -7,6 +7,9 @@ from everfind_core.ports import Extractor
 from everfind_indexer.extractors.notebook import NotebookExtractor
 from everfind_indexer.extractors.text import TextExtractor
 
+REVISION = "1"
+"""Changes whenever a file could give another document; an index made by another revision must be built again."""
+
 _HEAD_BYTES = 4_096
 
 EXTRACTORS: tuple[Extractor, ...] = (NotebookExtractor(), TextExtractor())
