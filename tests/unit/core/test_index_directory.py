@@ -21,6 +21,7 @@ from everfind_core.index_directory import (
     IndexCoverage,
     Manifest,
     Recipe,
+    check_place,
     create_index,
     current_index,
     make_current,
@@ -127,3 +128,30 @@ def test_no_space_is_told_apart() -> None:
     full = storage_error(OSError(errno.ENOSPC, "No space left on device"), Path("/x"))
     assert isinstance(full, StorageFullError)
     assert type(storage_error(OSError(errno.EROFS, "Read-only file system"), Path("/x"))) is StorageError
+
+
+def test_an_index_stays_out_of_backups_and_of_the_repository_around_it(tmp_path: Path) -> None:
+    create_index(tmp_path, MANIFEST)
+    assert (tmp_path / ".gitignore").read_text() == "*\n"
+    assert (tmp_path / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
+
+
+def test_a_directory_with_something_else_is_refused(tmp_path: Path) -> None:
+    check_place(tmp_path / "absent")
+    check_place(tmp_path)
+    (tmp_path / "mine.txt").write_text("")
+    with pytest.raises(StorageError, match=r"mine\.txt"):
+        check_place(tmp_path)
+    (tmp_path / "current.json").write_text("{}")
+    check_place(tmp_path)
+
+
+def test_a_file_that_may_not_be_read_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_current(tmp_path, create_index(tmp_path, MANIFEST))
+
+    def denied(*_arguments: object, **_named: object) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", denied)
+    with pytest.raises(StorageError, match="Permission denied"):
+        current_index(tmp_path)

@@ -285,8 +285,40 @@ def test_the_digest_follows_what_shapes_answers(user_config: Path) -> None:
     assert len(before) == 32
 
 
+NOT_SHAPING = {
+    "display_name", "index_dir", "concurrency", "threads", "hub_endpoint", "model_cache_dir",  # means, not meaning
+    "limit", "mode",  # each request says them
+    "mcp_name", "mcp_description", "mcp_tools", "workspace_roots",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(setting_fields()))
+def test_only_what_cannot_change_an_answer_is_left_out_of_the_digest(name: str) -> None:
+    extra = setting_fields()[name].json_schema_extra
+    assert isinstance(extra, dict)
+    shapes = name not in NOT_SHAPING and extra["group"] != "Server"
+    assert extra["shapes_answers"] == shapes, f"add {name} to the digest, or to what is left out of it"
+    settings = load_settings()
+    other = settings.model_copy(update={name: ("another",)})
+    assert (settings.digest != other.digest) == shapes
+
+
 def test_every_setting_is_described() -> None:
     for name, setting in setting_fields().items():
         assert setting.description, name
         assert isinstance(setting.json_schema_extra, dict)
-        assert setting.json_schema_extra["group"] in ("Index", "Model", "Chunks", "Search"), name
+        assert setting.json_schema_extra["group"] in ("Index", "Model", "Chunks", "Search", "Agents", "Server"), name
+
+
+def test_a_project_whose_own_index_directory_is_a_link_outside_is_refused(project: Path, tmp_path: Path) -> None:
+    (project / ".everfind" / "config.toml").write_text('[[folders]]\npath = "."\n')
+    (tmp_path / "out").mkdir()
+    (project / ".everfind" / "index").symlink_to(tmp_path / "out")
+    with pytest.raises(UntrustedSettingError, match="outside the project"):
+        load_settings(cwd=project)
+
+
+def test_a_project_must_not_index_into_git(project: Path) -> None:
+    (project / ".everfind" / "config.toml").write_text('index_dir = ".git/x"\n')
+    with pytest.raises(ConfigError, match=r"\.git"):
+        load_settings(cwd=project)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,3 +95,15 @@ def test_a_file_that_is_no_catalog_is_damage(tmp_path: Path) -> None:
 def test_a_place_without_a_directory_is_a_storage_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="absent"):
         Catalog(tmp_path / "absent" / "c")
+
+
+def test_it_can_be_read_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = Catalog(tmp_path / "c")
+    catalog.record([state("a")], generation=3)
+    catalog.close()
+    before = sorted(p.name for p in tmp_path.iterdir())
+    monkeypatch.setattr(os, "access", lambda *_arguments: False)
+    read = Catalog(tmp_path / "c", read_only=True)
+    assert (read.generation(), list(read.states("f"))) == (3, ["a"])
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+    read.close()

@@ -17,9 +17,20 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from everfind_core.chunking import TextChunker
 from everfind_core.errors import FolderUnusableError
 from everfind_core.index_directory import current_index
-from everfind_core.model import FileProcessed, Folder, FolderStarted, IndexReport, IndexRequest, RunEvent, SkipReason
+from everfind_core.model import (
+    FileProcessed,
+    FileRef,
+    Folder,
+    FolderStarted,
+    IndexReport,
+    IndexRequest,
+    RunEvent,
+    SkippedFile,
+    SkipReason,
+)
 from everfind_core.ports import FileChunks, NotExtractedError
-from everfind_indexer import looking, pipeline
+from everfind_indexer import looking, pipeline, sources
+from everfind_indexer.discovery import Discovery, discover
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.found import FoundFile
 from everfind_indexer.settings import IndexerSettings
@@ -230,6 +241,36 @@ def test_a_read_error_is_tried_again(workspace: Workspace, monkeypatch: pytest.M
         report = workspace.index()
     assert [(e.ref.path, e.message) for e in report.errors] == [("one.txt", "Input/output error")]
     assert workspace.index().indexed == 1
+
+
+def test_what_cannot_be_read_now_is_not_gone(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("kept/a.txt", "kept/deep/b.txt", "gone/c.txt", "file.txt"):
+        (workspace.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace.root / name).write_text(f"text of {name}\n")
+    workspace.index()
+    before = workspace.content()
+    closed = SkippedFile(FileRef("f", "kept/"), SkipReason.UNREADABLE, "Permission denied")
+    listed = tuple(f for f in discover(str(workspace.root), folder="f").files if f.path == "file.txt")
+
+    def fails(*_arguments: object) -> None:
+        raise NotExtractedError(SkipReason.UNREADABLE, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sources, "discover", lambda *_a, **_k: Discovery(listed, (closed,)))
+        patched.setattr(looking, "read_file", fails)
+        report = workspace.index(force=True)
+    assert sorted((e.ref.path, e.message) for e in report.errors) == [
+        ("file.txt", "Input/output error"),
+        ("kept/", "Permission denied"),
+    ]
+    del before["gone/c.txt"]
+    assert workspace.content() == before
+
+
+def test_a_run_whose_every_folder_is_missing_says_so(workspace: Workspace) -> None:
+    shutil.rmtree(workspace.root)
+    with pytest.raises(FolderUnusableError, match="folder f"):
+        workspace.index()
 
 
 def test_a_limited_run_forgets_nothing_that_may_only_have_moved(workspace: Workspace) -> None:
