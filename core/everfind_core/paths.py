@@ -13,6 +13,8 @@ import re
 from everfind_core.errors import InvalidRequestError
 
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_ACTING = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, line ends, marks that change the direction of text, and surrogates."""
 _LITERAL_PERCENT = re.compile(r"%(?=[0-9A-Fa-f]{2})")
 
 
@@ -72,8 +74,13 @@ def check_relative(path: str, *, field: str = "path") -> str:
     return path
 
 
-def printable(text: str) -> str:
-    r"""``text`` for one line of a terminal or log: control characters shown as ``\xNN``, never acted on."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+def printable(text: str, *, keep: str = "") -> str:
+    r"""``text`` for a terminal or log: what would act on it or reorder it is shown as ``\xNN``, but for ``keep``.
+
+    Without ``keep`` it is one line.
+    """
+    return _ACTING.sub(lambda match: match.group() if match.group() in keep else _shown(match.group()), text)
+
+
+def _shown(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -119,7 +119,12 @@ class NotExtractedError(Exception):
 
 
 class Extractor(Protocol):
-    """Gets the text out of one family of files."""
+    """Gets the text out of one family of files.
+
+    ``extensions`` (lower case, no dot) are those of its files that count as binary where no extractor claims them.
+    """
+
+    extensions: frozenset[str]
 
     def accepts(self, path: str, head: bytes) -> bool:
         """Whether this extractor reads a file with this path and these first bytes (at most 4,096)."""

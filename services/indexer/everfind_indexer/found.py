@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,7 +34,3 @@ class Discovery:
     files: tuple[FoundFile, ...]
     skipped: tuple[SkippedFile, ...] = ()
     warnings: tuple[str, ...] = ()
-
-    def skip_counts(self) -> Mapping[str, int]:
-        """How many entries were left out, by reason."""
-        return Counter(skipped.reason.value for skipped in self.skipped)

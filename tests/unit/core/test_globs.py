@@ -68,7 +68,10 @@ def test_several_globs_name_what_any_of_them_names() -> None:
     ],
 )
 def test_what_is_no_glob_is_refused_and_names_the_callers_field(glob: str, message: str) -> None:
-    for refused in (lambda: compile_globs(["a", glob], field="include"), lambda: glob_regex(glob, RUST, field="include")):
+    for refused in (
+        lambda: compile_globs(["a", glob], field="include"),
+        lambda: glob_regex(glob, RUST, field="include"),
+    ):
         with pytest.raises(InvalidRequestError) as caught:
             refused()
         assert message in caught.value.message

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,11 +67,23 @@ def test_what_is_below_a_folder_is_taken(path: str) -> None:
     assert check_relative(path) == path
 
 
+BIDIRECTIONAL_MARKS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+
+
 @given(st.text(max_size=50))
 def test_printable_never_lets_a_control_character_through(text: str) -> None:
-    assert all(c.isprintable() for c in printable(text))
+    shown = printable(text)
+    assert [c for c in shown if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")] == []
+    assert [c for c in shown if unicodedata.bidirectional(c) in BIDIRECTIONAL_MARKS] == []
+    assert len(printable(text, keep="\n\t").splitlines()) <= text.count("\n") + 1
 
 
 def test_printable_shows_what_it_hides() -> None:
     assert printable("a\x1b[31m\nb") == "a\\x1b[31m\\nb"
-    assert printable("né 😀") == "né 😀"
+    assert printable("a\r\n\tb", keep="\n\t") == "a\\r\n\tb"
+    assert printable("\u202egnp.exe \u200f \ud800") == "\\u202egnp.exe \\u200f \\ud800"
+
+
+def test_printable_leaves_every_script_as_it_is() -> None:
+    for text in ("né 😀", "全角\u3000空白", "a\u00a0b", "می\u200cخواهم", "👨\u200d👩"):
+        assert printable(text) == text

@@ -160,6 +160,18 @@ def test_a_damaged_index_is_named_with_the_way_out(sound: Path, directory: Path,
         write_something(place)
 
 
+@pytest.mark.parametrize("size", [0, 1, 10, 100])
+def test_a_damaged_manifest_is_damage_for_both_sides(sound: Path, directory: Path, size: int) -> None:
+    place = directory / "index"
+    shutil.copytree(sound, place)
+    for path in (place / TABLE_DIRECTORY / "_versions").glob("*.manifest"):
+        path.write_bytes(path.read_bytes()[:size])
+    for opened in (lambda: open_writer(place, DIMENSIONS), lambda: open_reader(place)):
+        with pytest.raises(IndexDamagedError) as caught:
+            opened()
+        assert "everfind index --rebuild" in caught.value.hint
+
+
 def read_everything(directory: Path) -> None:
     reader = open_reader(directory)
     reader.semantic(unit(1), 5, Filters(folders=("f",)))
@@ -245,6 +257,27 @@ def test_what_a_writer_makes_of_an_error(text: str, expected: type[EverfindError
     assert type(error) is expected
     assert error.message == message
     assert error.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("something new", IndexDamagedError),
+        (REGEX, IndexDamagedError),
+        (FULL, StorageError),
+        (DENIED, StorageError),
+    ],
+)
+def test_what_both_make_of_an_error_on_opening(text: str, expected: type[EverfindError]) -> None:
+    for translate in (translate_for_writer, translate_for_reader):
+        assert isinstance(translate(OSError(text), Path("/index"), opening=True), expected)
+
+
+def test_the_way_to_the_index_says_nothing_of_its_state() -> None:
+    place = Path("/srv/sql regex corrupt/index")
+    text = "no idea about srv/sql regex corrupt/index/chunks.lance"
+    assert type(translate_for_writer(OSError(text), place)) is StorageError
+    assert type(translate_for_reader(ValueError(text), place)) is IndexDamagedError
 
 
 @pytest.mark.parametrize(

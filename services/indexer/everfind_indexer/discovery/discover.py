@@ -10,9 +10,10 @@ from typing import TypeAlias
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError
+from everfind_core.globs import compile_globs
 from everfind_core.paths import check_relative, decode_path, encode_path, printable
 from everfind_indexer.discovery.git import GitUnusableError, find_work_tree, is_ignored, list_files
-from everfind_indexer.discovery.rules import Chain, RuleFile, include_patterns
+from everfind_indexer.discovery.rules import Chain, RuleFile
 from everfind_indexer.discovery.walk import Limits, Place, Walk
 from everfind_indexer.found import Discovery
 
@@ -36,7 +37,7 @@ def discover(
     """The indexable files below ``root``, and everything that was left out of it with the reason.
 
     ``folder`` is the folder's name in what is reported. ``exclude_roots`` are directories that are not this folder's:
-    added folders inside it, the index. ``include`` are gitignore-style patterns over paths below ``root`` (empty:
+    added folders inside it, the index. ``include`` are path globs (:mod:`everfind_core.globs`) of what is kept (empty:
     all). ``user_ignore`` is the ``.indexignore`` beside the user's config. ``below`` limits the answer to one file or
     directory, in string form; the same rules hold.
 
@@ -49,7 +50,7 @@ def discover(
     directory = os.path.realpath(_raw(root))
     limits = Limits(
         max_file_bytes=max_file_bytes,
-        include=include_patterns(include),
+        include=compile_globs(include, field="include"),
         exclude=frozenset(_inside(directory, exclude_roots)),
         below=decode_path(check_relative(below, field="below")) if below else b"",
     )
@@ -95,7 +96,7 @@ def _start(walk: Walk, directory: bytes, user_rules: Chain, cancel: Cancellation
         return plain
     try:
         top = os.fsencode(work_tree)
-        listing = list_files(directory, top, cancel=cancel)
+        listing = list_files(directory, top, below=walk.below, cancel=cancel)
         ignored = not listing.listed and is_ignored(directory, top, cancel=cancel)
     except GitUnusableError as error:
         walk.warn_about_git(error)

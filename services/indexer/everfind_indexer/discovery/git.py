@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import time
 from collections.abc import Sequence
@@ -39,8 +40,11 @@ _SETTINGS = (
     "core.fsmonitor=false",
     f"core.hooksPath={os.devnull}",
 )
-_LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-_LIST_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+_LIST = ("--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+_LIST_IGNORED = (
+    *("--literal-pathspecs", "ls-files", "-z"),
+    *("--others", "--ignored", "--exclude-standard", "--directory"),
+)
 
 
 class GitUnusableError(Exception):
@@ -67,19 +71,29 @@ def find_work_tree(directory: Path) -> Path | None:
 
 
 def list_files(
-    directory: bytes, work_tree: bytes, *, prefix: bytes = b"", cancel: Cancellation | None = None
+    directory: bytes,
+    work_tree: bytes,
+    *,
+    below: bytes = b"",
+    prefix: bytes = b"",
+    cancel: Cancellation | None = None,
 ) -> GitListing:
     """What git lists at or below ``directory``, each path with ``prefix`` before it.
 
-    ``work_tree`` is the directory that holds the ``.git``: ``directory`` or one above it.
+    ``work_tree`` is the directory that holds the ``.git``: ``directory`` or one above it. ``below`` (a path below
+    ``directory``; empty: everything) may leave out what a walk to that entry and down from it does not look at.
 
     Raises:
         GitUnusableError: git is missing, fails or takes too long.
         CancelledError, DeadlineExceededError: as ``cancel`` says.
     """
+    only = [b"--", reach] if (reach := _reach(directory, below)) else []
     with ThreadPoolExecutor(2) as pool:
-        both = [pool.submit(_run, directory, work_tree, args, cancel) for args in (_LIST, _LIST_IGNORED)]
+        both = [pool.submit(_run, directory, work_tree, (*args, *only), cancel) for args in (_LIST, _LIST_IGNORED)]
         listed = _paths(both[0].result(), prefix)
+        if only and not listed:
+            # Ignored or absent. Which directory above is ignored as a whole, only the whole listing says.
+            return list_files(directory, work_tree, prefix=prefix, cancel=cancel)
         try:
             ignored = _paths(both[1].result(), prefix)
         except GitUnusableError:
@@ -94,6 +108,21 @@ def list_files(
             guides.add(path[: end + 1])
             end = path.find(b"/", end + 1)
     return GitListing(frozenset(listed), frozenset(ignored), frozenset(guides))
+
+
+def _reach(directory: bytes, below: bytes) -> bytes:
+    """The part of ``below`` that git can be asked for: it looks through neither a link nor into another repository."""
+    end = below.find(b"/")
+    while end >= 0:
+        entry = b"%b/%b" % (directory, below[:end])
+        try:
+            plain = stat.S_ISDIR(os.lstat(entry).st_mode)
+        except OSError:
+            plain = False
+        if not plain or os.path.lexists(entry + b"/.git"):
+            return below[:end]
+        end = below.find(b"/", end + 1)
+    return below
 
 
 def is_ignored(directory: bytes, work_tree: bytes, *, cancel: Cancellation | None = None) -> bool:
@@ -111,7 +140,9 @@ def _paths(output: bytes, prefix: bytes) -> list[bytes]:
     return [prefix + path for path in paths] if prefix else paths
 
 
-def _run(directory: bytes, work_tree: bytes, args: Sequence[str], cancel: Cancellation | None, *, no: int = 0) -> bytes:
+def _run(
+    directory: bytes, work_tree: bytes, args: Sequence[str | bytes], cancel: Cancellation | None, *, no: int = 0
+) -> bytes:
     """What git prints; nothing where it exits with ``no``."""
     program = shutil.which("git")
     if program is None:

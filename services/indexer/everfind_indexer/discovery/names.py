@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from everfind_indexer.extractors import claims
+
 TOOL_DIRECTORIES = frozenset(
     {
         # Version control: the history, not the work.
@@ -50,7 +52,10 @@ BINARY_EXTENSIONS = frozenset(
     pcap pcapng swf jks p12 pfx keystore gpg qm
     """.split()
 )
-"""Extensions (lower case, no dot) of files that hold no text. What text files share is left to the content."""
+"""Extensions (lower case, no dot) of files that hold no text but for an extractor that claims them.
+
+What text files share is left to the content.
+"""
 
 
 def is_agent_guide(path: bytes) -> bool:
@@ -60,6 +65,6 @@ def is_agent_guide(path: bytes) -> bool:
 
 
 def has_binary_extension(name: bytes) -> bool:
-    """Whether ``name`` alone tells that the file holds no text."""
-    stem, dot, extension = name.rpartition(b".")
-    return bool(dot) and bool(stem) and extension.lower() in BINARY_EXTENSIONS
+    """Whether ``name`` alone tells that the file holds no text that an extractor can get at."""
+    stem, dot, extension = name.lower().rpartition(b".")
+    return bool(dot) and bool(stem) and extension in BINARY_EXTENSIONS and not claims(extension.decode())

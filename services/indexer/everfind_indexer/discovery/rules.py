@@ -8,23 +8,16 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from everfind_core.errors import InvalidRequestError
+from everfind_core.globs import CHARACTER_CLASSES
 
 # pathspec's group that holds the slash after what the pattern matched: set, it was a parent of the entry.
 _BELOW_MATCH = "ps_d"
 
-# git knows these inside brackets, pathspec does not.
-_CHARACTER_CLASSES = {
-    b"[:alnum:]": b"a-zA-Z0-9", b"[:alpha:]": b"a-zA-Z", b"[:digit:]": b"0-9", b"[:lower:]": b"a-z",
-    b"[:upper:]": b"A-Z", b"[:xdigit:]": b"0-9a-fA-F", b"[:space:]": b" \t", b"[:blank:]": b" \t",
-    b"[:punct:]": b"!-.:-@^-`{-~",
-}  # fmt: skip
+_CHARACTER_CLASSES = {name.encode(): characters.encode() for name, characters in CHARACTER_CLASSES.items()}
 
 
 class _Pattern(NamedTuple):
@@ -99,18 +92,3 @@ def verdict(chain: Chain, path: bytes, *, is_directory: bool) -> bool | None:
         if found is not None:
             return found
     return None
-
-
-def include_patterns(patterns: Iterable[str]) -> GitIgnoreSpec | None:
-    """Patterns that keep only what they match, in gitignore syntax over string-form paths; None keeps all.
-
-    Raises:
-        InvalidRequestError: one of them is no pattern.
-    """
-    lines = list(patterns)
-    try:
-        return GitIgnoreSpec.from_lines(lines) if lines else None
-    except (ValueError, re.error) as error:
-        raise InvalidRequestError.of(
-            "include", f"{error}", hint="Write the patterns as in a .gitignore file, relative to the folder."
-        ) from error

@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pathspec import GitIgnoreSpec
-
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FolderUnusableError
+from everfind_core.globs import Globs
 from everfind_core.model import FileRef, SkippedFile, SkipReason
 from everfind_core.paths import encode_path, printable
 from everfind_core.ports import NotExtractedError
@@ -53,7 +52,7 @@ class Limits:
     """
 
     max_file_bytes: int
-    include: GitIgnoreSpec | None = None
+    include: Globs | None = None
     exclude: frozenset[bytes] = frozenset()
     below: bytes = b""
 
@@ -73,6 +72,11 @@ class Walk:
         self._folder = folder
         self._limits = limits
         self._cancel = cancel
+
+    @property
+    def below(self) -> bytes:
+        """What the walk is limited to; empty: everything."""
+        return self._limits.below
 
     def check_root(self) -> None:
         """Raise FolderUnusableError unless the root is a directory that can be listed."""
@@ -150,7 +154,8 @@ class Walk:
     def _into_repository(self, place: Place) -> Place:
         directory = self._absolute(place.path).removesuffix(b"/")
         try:
-            listing = list_files(directory, directory, prefix=place.path, cancel=self._cancel)
+            below = self.below.removeprefix(place.path) if self.below.startswith(place.path) else b""
+            listing = list_files(directory, directory, below=below, prefix=place.path, cancel=self._cancel)
         except GitUnusableError as error:
             self.warn_about_git(error)
             return replace(place, listing=None, git_rules=())
@@ -225,7 +230,7 @@ class Walk:
         if place.index_rules and verdict(place.index_rules, path, is_directory=False):
             return "excluded by an .indexignore file"
         include = self._limits.include
-        if include is not None and not include.match_file(encode_path(path)):
+        if include is not None and not include.matches(encode_path(path)):
             return "not among the folder's include patterns"
         return None
 

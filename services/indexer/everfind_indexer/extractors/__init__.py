@@ -16,6 +16,11 @@ EXTRACTORS: tuple[Extractor, ...] = (NotebookExtractor(), TextExtractor())
 """In the order in which they are asked; the last one accepts everything."""
 
 
+def claims(extension: str) -> bool:
+    """Whether an extractor reads the files with ``extension`` (lower case, no dot) although they are binary."""
+    return any(extension in extractor.extensions for extractor in EXTRACTORS)
+
+
 def extract(path: str, raw: bytes) -> Document:
     """The document in ``raw``, the bytes of the file at ``path`` (string form). Secrets are not masked yet.
 

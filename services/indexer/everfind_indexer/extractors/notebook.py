@@ -17,6 +17,8 @@ _BACKTICKS = re.compile(r"^`{3,}", re.MULTILINE)
 class NotebookExtractor:
     """Reads ``.ipynb``, nbformat 3 and 4. A broken notebook is indexed as the JSON that it was meant to be."""
 
+    extensions: frozenset[str] = frozenset()
+
     def accepts(self, path: str, head: bytes) -> bool:  # noqa: ARG002 - the port's signature
         """By extension."""
         return path.lower().endswith(".ipynb")

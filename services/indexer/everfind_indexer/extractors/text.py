@@ -10,6 +10,8 @@ from everfind_indexer.extractors.languages import classify
 class TextExtractor:
     """Reads any file that is not binary; the last one to be asked."""
 
+    extensions: frozenset[str] = frozenset()
+
     def accepts(self, path: str, head: bytes) -> bool:  # noqa: ARG002 - the port's signature
         """Every file."""
         return True

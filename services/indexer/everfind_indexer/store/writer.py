@@ -32,6 +32,7 @@ from everfind_core.store_schema import (
 )
 from everfind_indexer.store import maintenance
 from everfind_indexer.store.errors import store_errors
+from everfind_indexer.store.integrity import check_files
 from everfind_indexer.store.memory import limit_arenas, release_unused
 from everfind_indexer.store.schema import table_schema, to_table
 
@@ -51,8 +52,11 @@ class LanceChunkWriter:
         self._schema = table_schema(dimensions)
         self._guard = threading.Lock()
         self._cleanup_due = 0.0
-        with store_errors(self._directory):
+        self._create_if_absent()
+        with store_errors(self._directory, opening=True):
             self._dataset = self._open()
+            maintenance.create_indices(self._dataset)
+            maintenance.refresh(self._dataset)
 
     def replace(self, files: Sequence[FileChunks]) -> None:
         """Put each file's chunks in place of its old ones; of two entries for a file the later one counts.
@@ -117,10 +121,14 @@ class LanceChunkWriter:
         """Nothing is held open between calls; gives freed memory back."""
         release_unused()
 
+    def _create_if_absent(self) -> None:
+        table = self._directory / TABLE_DIRECTORY
+        with store_errors(self._directory):
+            if not _has_versions(table):
+                lance.write_dataset(self._schema.empty_table(), str(table), mode="create")
+
     def _open(self) -> lance.LanceDataset:
         uri = str(self._directory / TABLE_DIRECTORY)
-        if not _has_versions(self._directory / TABLE_DIRECTORY):
-            lance.write_dataset(self._schema.empty_table(), uri, mode="create")
         dataset = lance.dataset(
             uri, index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
         )
@@ -129,8 +137,7 @@ class LanceChunkWriter:
                 f"the table in {self._directory} has other columns or vector dimensions than this everfind writes",
                 hint=REBUILD_HINT,
             )
-        maintenance.create_indices(dataset)
-        maintenance.refresh(dataset)
+        check_files(dataset, self._directory / TABLE_DIRECTORY)
         return dataset
 
     def _commit(self, conditions: Sequence[str], rows: pa.Table) -> None:

@@ -1,28 +1,11 @@
-"""From what lance raises to the error tree. Lance tells its errors apart by text only."""
+"""From what lance raises to the error tree, for the reading side."""
 
 from __future__ import annotations
 
-import errno
-import os
-import re
 from pathlib import Path
 
-from everfind_core.errors import (
-    EverfindError,
-    IndexDamagedError,
-    IndexMissingError,
-    InternalError,
-    InvalidRequestError,
-    StorageError,
-)
-from everfind_core.index_directory import REBUILD_HINT
-
-LANCE_ERRORS = (OSError, ValueError, RuntimeError, NotImplementedError)
-"""What lance and Arrow raise; Arrow's own errors are subclasses."""
-
-_OS_ERROR = re.compile(r"\(os error (\d+)\)")
-_ENVIRONMENT = frozenset({errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-_SOURCE_PLACE = re.compile(r",? /\S+\.rs:\d+:\d+")
+from everfind_core.errors import EverfindError, IndexMissingError, InternalError, InvalidRequestError, StorageError
+from everfind_core.store_errors import damaged, said, system_error
 
 
 def vanished(error: Exception) -> bool:
@@ -30,20 +13,21 @@ def vanished(error: Exception) -> bool:
     return "not found" in str(error).lower() or "(os error 2)" in str(error)
 
 
-def translate(error: Exception, directory: Path) -> EverfindError:
-    """The error of the tree that stands for ``error``, raised by lance or Arrow over the store in ``directory``."""
-    text = str(error)
-    number = _OS_ERROR.search(text)
-    if number and int(number.group(1)) in _ENVIRONMENT:
+def translate(error: Exception, directory: Path, *, opening: bool = False) -> EverfindError:
+    """The error of the tree that stands for ``error``, raised by lance or Arrow over the store in ``directory``.
+
+    ``opening`` asks nothing of the table yet: what is not the system's refusal is damage.
+    """
+    if refusal := system_error(error):
         return StorageError(
-            f"cannot read the index in {directory}: {os.strerror(int(number.group(1)))}",
-            hint="Check its owner and mode, and the disk.",
+            f"cannot read the index in {directory}: {refusal.strerror}", hint="Check its owner and mode, and the disk."
         )
-    if "regex" in text.lower():
+    text = said(error, directory)
+    if not opening and "regex" in text.lower():
         return InvalidRequestError.of("filters", "a path glob is too long or too complex", hint="Use shorter globs.")
-    if "sql" in text.lower():
-        return InternalError(f"the store refused a condition: {_SOURCE_PLACE.sub('', text).strip()[:300]}")
-    return IndexDamagedError(f"the index in {directory} is damaged", hint=REBUILD_HINT)
+    if not opening and "sql" in text.lower():
+        return InternalError(f"the store refused a condition: {text}")
+    return damaged(directory)
 
 
 def missing(directory: Path) -> IndexMissingError:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from everfind_core.globs import RUST, glob_regex
 from everfind_core.model import Filters
 from everfind_core.store_schema import DATE, FOLDER, KIND, LANGUAGE, PATH, STATUS, sql_in, sql_string
-from everfind_searcher.store.globs import glob_regex
 
 
 def condition(where: Filters) -> str | None:
@@ -40,7 +40,7 @@ def _globs(where: Filters) -> Iterator[str]:
 
 
 def _any_glob(globs: tuple[str, ...], field: str) -> str:
-    patterns = (sql_string(glob_regex(glob, field=field), field=field) for glob in globs)
+    patterns = (sql_string(glob_regex(glob, RUST, field=field), field=field) for glob in globs)
     return " OR ".join(f"regexp_like({PATH}, {pattern})" for pattern in patterns)
 
 

@@ -18,6 +18,7 @@ from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompat
 from everfind_core.index_directory import REBUILD_HINT
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
+from everfind_core.store_errors import LIBRARY_ERRORS
 from everfind_core.store_schema import (
     FILE_ID,
     FOLDER,
@@ -34,7 +35,7 @@ from everfind_core.store_schema import (
     file_id,
     sql_string,
 )
-from everfind_searcher.store.errors import LANCE_ERRORS, missing, translate, vanished
+from everfind_searcher.store.errors import missing, translate, vanished
 from everfind_searcher.store.filters import condition
 
 _INDEX_CACHE_BYTES: Final = 512 << 20
@@ -133,20 +134,20 @@ class LanceChunkReader:
         dataset = self._newest()
         try:
             return dataset.scanner(**options).to_table()
-        except LANCE_ERRORS as error:
+        except LIBRARY_ERRORS as error:
             if not vanished(error):
                 raise translate(error, self._directory) from error
         dataset = self._reopen()
         try:
             return dataset.scanner(**options).to_table()
-        except LANCE_ERRORS as error:
+        except LIBRARY_ERRORS as error:
             raise translate(error, self._directory) from error
 
     def _newest(self) -> lance.LanceDataset:
         dataset = self._dataset
         try:
             current = dataset.latest_version == dataset.version
-        except LANCE_ERRORS:
+        except LIBRARY_ERRORS:
             current = False
         return dataset if current else self._reopen()
 
@@ -159,7 +160,7 @@ class LanceChunkReader:
         table = self._directory / TABLE_DIRECTORY
         try:
             dataset = lance.dataset(str(table), session=self._session)
-        except LANCE_ERRORS as error:
+        except LIBRARY_ERRORS as error:
             raise self._unopened(error, table) from error
         absent = {*STRING_COLUMNS, *NUMBER_COLUMNS, VECTOR} - set(dataset.schema.names)
         if absent:
@@ -169,7 +170,7 @@ class LanceChunkReader:
         return dataset
 
     def _unopened(self, error: Exception, table: Path) -> EverfindError:
-        translated = translate(error, self._directory)
+        translated = translate(error, self._directory, opening=True)
         written = (table / "data").is_dir() or (table / "_versions").is_dir()
         if isinstance(translated, IndexDamagedError) and not written:
             return missing(self._directory)
