@@ -4,6 +4,7 @@
 
     <index directory>/
         current.json            which index is current; replaced in one step when a rebuild is done
+        .gitignore              keeps an index inside a repository out of it
         CACHEDIR.TAG            tells other programs that this can be made again
         writer.lock             held by the one process that writes; names it
         indexes/<index id>/
@@ -51,6 +52,9 @@ MANIFEST = "manifest.json"
 COVERAGE = "coverage.json"
 CATALOG = "catalog.sqlite"
 CACHE_TAG = "CACHEDIR.TAG"
+GIT_IGNORE = ".gitignore"
+"""Holds ``*``: an index inside a repository, which has the text of its files, is never added to it."""
+
 CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55\n"
 """Tells backup programs and other walks that this can be made again (bford.info/cachedir)."""
 
@@ -154,6 +158,23 @@ class IndexLocation:
         write_json(self.directory / COVERAGE, {"folders": folders, "indexed_at": coverage.indexed_at})
 
 
+def check_place(index_directory: Path) -> None:
+    """Refuse a directory that holds something else.
+
+    Raises:
+        StorageError: it is no directory, or has files and no index.
+    """
+    try:
+        names = {path.name for path in index_directory.iterdir()} if index_directory.exists() else set()
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    if names and names.isdisjoint({POINTER, LOCK, INDEXES}):
+        raise StorageError(
+            f"{index_directory} is not empty and holds no index: {min(names)!r} lies there",
+            hint="Set `index_dir` to a directory of its own.",
+        )
+
+
 def current_index(index_directory: Path) -> IndexLocation:
     """The index that answers.
 
@@ -226,6 +247,7 @@ def create_index(index_directory: Path, manifest: Manifest) -> IndexLocation:
         directory = parent / f"{max(taken, default=0) + 1:06d}"
         directory.mkdir(mode=0o700)
         (index_directory / CACHE_TAG).write_text(CACHE_SIGNATURE, encoding="ascii")
+        (index_directory / GIT_IGNORE).write_text("*\n", encoding="ascii")
     except OSError as error:
         raise storage_error(error, index_directory) from error
     write_json(directory / MANIFEST, asdict(manifest))
@@ -275,7 +297,11 @@ def _read_json(path: Path) -> dict[str, Any] | None:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise StorageError(
+            f"cannot read {path}: {error.strerror}", hint="Check owner and mode of the index directory."
+        ) from error
+    except ValueError as error:
         raise _damaged(path) from error
     if not isinstance(found, dict):
         raise _damaged(path)

@@ -27,6 +27,9 @@ SENSITIVE_WORDS = frozenset(
 """Words in a key's name that mark it as the user's own business."""
 
 
+DEFAULT_INDEX = ".everfind/index"
+
+
 def check(file: SettingsFile, allowed: frozenset[str], known: frozenset[str]) -> None:
     """Refuse a project's file that sets more than it may.
 
@@ -40,8 +43,8 @@ def check(file: SettingsFile, allowed: frozenset[str], known: frozenset[str]) ->
             continue
         if key not in allowed and (key in known or _is_sensitive(key, value)):
             raise _refused(file, key, f"a project's file must not set {key!r}")
-    if "index_dir" in file.values:
-        _check_index_dir(file, file.values["index_dir"])
+    # Where the file does not say, its index lies in its own directory, which may be a link.
+    _check_index_dir(file, file.values.get("index_dir", DEFAULT_INDEX))
     for entry in file.folder_entries():
         _check_inside(file, "folders", file.folder_path(entry))
 
@@ -59,6 +62,8 @@ def _check_index_dir(file: SettingsFile, value: Any) -> None:
     _check_inside(file, "index_dir", value)
     if (file.root / value).resolve() == file.root:
         raise ConfigError(f"{file.place('index_dir')}: index_dir is the project itself", hint="Use `.everfind/index`.")
+    if ".git" in (file.root / value).resolve().relative_to(file.root.resolve()).parts:
+        raise ConfigError(f"{file.place('index_dir')}: index_dir lies in `.git`", hint="Use `.everfind/index`.")
 
 
 def _check_inside(file: SettingsFile, key: str, path: str) -> None:

@@ -69,6 +69,16 @@ def test_a_truncated_file_is_damage_and_a_rebuild_the_way_out(home: Home, patter
     assert [h["path"] for h in after["hits"]] == [h["path"] for h in before["hits"]]
 
 
+def test_damage_is_told_by_index_and_doctor_too(home: Home) -> None:
+    home.run("index")
+    for path in home.index_directory.glob("indexes/*/chunks.lance/data/*.lance"):
+        path.write_bytes(path.read_bytes()[:2000])
+    for command in ("index", "search x", "doctor"):
+        assert "--rebuild" in "".join(
+            home.run(*command.split(), code=5).stdout + home.run(*command.split(), code=5).stderr
+        )
+
+
 def test_a_damaged_catalog_mends_itself(home: Home) -> None:
     home.run("index")
     (catalog,) = home.index_directory.rglob("catalog.sqlite")

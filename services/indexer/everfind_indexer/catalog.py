@@ -6,6 +6,7 @@ again and found to be there already.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -44,7 +45,10 @@ class Catalog:
         self._path = path
         try:
             if read_only:
-                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+                # Even a reader needs to write beside the file, unless it takes it for one that nobody changes.
+                frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
+                uri = f"{path.absolute().as_uri()}?mode=ro{frozen}"
+                self._db = sqlite3.connect(uri, uri=True, isolation_level=None)
             else:
                 self._db = sqlite3.connect(path, isolation_level=None)
                 self._db.execute("PRAGMA journal_mode=WAL")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
-from everfind_core.index_directory import CATALOG, IndexLocation, Recipe, current_index
+from everfind_core.index_directory import CATALOG, IndexLocation, Recipe, check_place, current_index
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.model import (
     Coverage,
@@ -64,6 +64,7 @@ class IndexEngine:
         """See :meth:`everfind_core.ports.Indexer.index`."""
         cancel = cancel or Cancellation()
         folders = self._chosen(request)
+        check_place(self._settings.index_directory)
         model = self._embedder.model()
         with (
             writer_lock(self._settings.index_directory, wait=request.wait, cancel=cancel),

@@ -36,7 +36,14 @@ class Vanished:
     state: FileState | None
 
 
-Outcome = Changed | Settled | Vanished
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """The file is there and cannot be read now; what the index has of it stays."""
+
+    state: FileState
+
+
+Outcome = Changed | Settled | Vanished | Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,10 @@ class Looker:
         except NotExtractedError as error:
             if error.reason is SkipReason.VANISHED:
                 return Vanished(before)
-            return _without_text(skipped(file_state(ref, found, looked), error.reason, error.message), before)
+            left_out = skipped(file_state(ref, found, looked), error.reason, error.message)
+            if error.reason is SkipReason.UNREADABLE and before and before.chunks:
+                return Unreadable(left_out)
+            return _without_text(left_out, before)
         state = file_state(ref, raw.found, looked, raw.content_hash)
         if before and not self.force and before.content_hash == raw.content_hash:
             return Settled(_looked_at(before, state), same=True)

@@ -24,7 +24,7 @@ from everfind_core.model import (
 )
 from everfind_core.ports import Embedder, EventSink, FileChunks
 from everfind_indexer.found import FoundFile
-from everfind_indexer.looking import Changed, Looker, Settled
+from everfind_indexer.looking import Changed, Looker, Settled, Unreadable
 from everfind_indexer.pipeline import Clock, Committed, Pipeline
 from everfind_indexer.planning import plan
 from everfind_indexer.preparing import Preparation, PreparedFile
@@ -85,6 +85,8 @@ class Run:
                 if self._request.folders:
                     raise
                 self._unusable(folder, error)
+        if folders and not self._tallies:
+            raise FolderUnusableError(self._errors[0].message, hint="Bring the directory back, or remove the folder.")
         self._prune()
         with self._clock.measure(IndexStage.MAINTAIN):
             self._target.maintain()
@@ -108,7 +110,7 @@ class Run:
         self._publish()  # hits of this folder must find its root
         limit, force = self._sources.max_file_bytes, self._request.force
         self._process(Looker(folder, known, self._how, limit, force, self._clock), files, tally)
-        self._forget_later(tally, todo.gone)
+        self._forget_later(tally, self._surely_gone(todo.gone, found.skipped))
         catalog.record_left_out(folder.name, found.skipped, below=below)
         skipped = catalog.coverage(folder.name)[0].skipped
         deleted = 0 if tally.pending else tally.deleted
@@ -155,12 +157,23 @@ class Run:
                 tally.unchanged += outcome.same and outcome.state.skip is None
                 self._note(outcome.state)
                 settled.append(outcome.state)
+            elif isinstance(outcome, Unreadable):
+                self._note(outcome.state)
             elif outcome.state is not None:
                 self._forget_later(tally, [outcome.state])
             if len(settled) >= RECORD_FILES:
                 self._target.catalog.record(settled)
                 settled.clear()
         self._target.catalog.record(settled)
+
+    def _surely_gone(self, gone: Sequence[FileState], skipped: Sequence[SkippedFile]) -> list[FileState]:
+        """Without what lies in directories that cannot be listed now; those are told of."""
+        closed = [s for s in skipped if s.reason is SkipReason.UNREADABLE]
+        self._errors += closed
+        for one in closed:
+            self._emit(FileFailed(one))
+        inside = tuple(one.ref.path.removesuffix("/") + "/" for one in closed)
+        return [state for state in gone if not f"{state.ref.path}/".startswith(inside)]
 
     def _forget_later(self, tally: Tally, gone: Sequence[FileState]) -> None:
         tally.deleted += sum(state.skip is None for state in gone)
