@@ -47,7 +47,7 @@ and data, and counts neither towards C nor in any decision above. **Context** ge
 hard limit, the outermost part goes first; the overlap gets what then remains.
 """
 
-from everfind_core.chunking.chunker import TextChunker
+from everfind_core.chunking.chunker import TextChunker, cut
 from everfind_core.chunking.limits import limits_by_kind
 
-__all__ = ["TextChunker", "limits_by_kind"]
+__all__ = ["TextChunker", "cut", "limits_by_kind"]

@@ -48,9 +48,11 @@ class Assembly:
     def lines(self, first: int, last: int, earliest: int) -> Iterator[Chunk]:
         """The chunk of lines ``first`` to ``last``, neither blank; its overlap starts after line ``earliest``.
 
-        More than one only where a tokenizer that is not sliceable counts more for it than the hard limit.
+        More than one only where a tokenizer that is not sliceable counts more for it than the hard limit. There is no
+        overlap with such a tokenizer: what stands before may have been cut once more.
         """
-        for overlapping, with_context in ((True, True), (False, True), (False, False)):
+        overlaps = self.tokenizer.sliceable
+        for overlapping, with_context in ((overlaps, True), (False, True), (False, False)):
             chunk = self._lines(first, last, earliest if overlapping else first, with_context=with_context)
             if chunk.tokens <= self.limits.hard:
                 yield chunk

@@ -23,7 +23,7 @@ _UNSLICEABLE_CAP = 0.9
 class TextChunker:
     """Cuts prose, Markdown, code and configuration by their lines (:class:`everfind_core.ports.Chunker`)."""
 
-    revision = "lines-1"
+    revision = "lines-3"
 
     def chunk(self, document: Document, tokenizer: Tokenizer, limits: ChunkLimits) -> Sequence[Chunk]:
         """The chunks of ``document`` in line order; every line that is not blank is in one.
@@ -32,14 +32,20 @@ class TextChunker:
         are packed a tenth smaller, since a line may have more tokens alone than inside the file.
         """
         source = Source.read(document.text, tokenizer)
-        structure = _analyse(document, source)
-        cap = body_cap(limits)
-        if document.kind is LineKind.CONFIG:
-            limits = replace(limits, overlap=0)
-        if not tokenizer.sliceable:
-            cap = max(1, int(_UNSLICEABLE_CAP * cap))
-        assembly = Assembly(document, source, structure, tokenizer, limits)
-        return list(_chunks(source, structure, assembly, cap))
+        return cut(document, source, _analyse(document, source), tokenizer, limits)
+
+
+def cut(
+    document: Document, source: Source, structure: Structure, tokenizer: Tokenizer, limits: ChunkLimits
+) -> Sequence[Chunk]:
+    """The chunks of ``document``, whose lines are ``source``, by the ``structure`` that an analyser found in them."""
+    cap = body_cap(limits)
+    if document.kind is LineKind.CONFIG:
+        limits = replace(limits, overlap=0)
+    if not tokenizer.sliceable:
+        cap = max(1, int(_UNSLICEABLE_CAP * cap))
+    assembly = Assembly(document, source, structure, tokenizer, limits)
+    return list(_chunks(source, structure, assembly, cap))
 
 
 def _analyse(document: Document, source: Source) -> Structure:

@@ -15,7 +15,7 @@ _TOP_BLOCK = STRUCTURAL + 5
 _BLOCK = 60
 _STATEMENT = 28
 _CLOSING = 2
-_WEAK = 1
+WEAK = 1
 
 _CLOSERS = (")", "]", "}", "end", "else", "elif", "elsif", "except", "finally", "rescue", "catch", "fi", "done", "esac")
 _COMMENTS = ("#", "//", "/*", "*", "--", ";;", "@", '"""')
@@ -30,8 +30,8 @@ _CLASSES = frozenset({"class", "struct", "interface", "enum"})
 
 def analyse(lines: Sequence[str], text: str, line_starts: npt.NDArray[np.int64], language: str) -> Structure:
     """The structure of code ``lines``, which are ``text`` cut at ``line_starts``."""
-    columns = [column_of(line) if line and not line.isspace() else BLANK for line in lines]
-    strengths = _strengths(lines, columns)
+    columns = columns_of(lines)
+    strengths = line_strengths(lines, columns)
     found = list(definitions.find(text, language))
     numbers = np.searchsorted(line_starts, [f.offset for f in found]).tolist() if found else []
     by_line = dict(zip(numbers, found, strict=True))
@@ -39,15 +39,26 @@ def analyse(lines: Sequence[str], text: str, line_starts: npt.NDArray[np.int64],
     for number, (line, column) in enumerate(zip(lines, columns, strict=True)):
         definition = by_line.get(number)
         if definition is not None:
-            first = _first_line(lines, columns, number)
-            _start_at(strengths, columns, first, number)
+            first = first_line(lines, columns, number)
+            start_at(strengths, column, first, number)
             outline.open(first, number, _label(outline, definition, column))
-        elif line.endswith(_OPENS) and column >= 0 and not line.lstrip().startswith(_COMMENTS):
+        elif opens_block(line):
             outline.close(number, column)
     return outline.structure(strengths, by_column=True)
 
 
-def _strengths(lines: Sequence[str], columns: Sequence[int]) -> list[int]:
+def opens_block(line: str) -> bool:
+    """Whether ``line`` starts a statement with a block of its own: not a comment, nor the end of another statement."""
+    return line.endswith(_OPENS) and not line.lstrip().startswith((*_COMMENTS, *_CLOSERS))
+
+
+def columns_of(lines: Sequence[str]) -> list[int]:
+    """The column at which each line's text starts; :data:`BLANK` for blank ones."""
+    return [column_of(line) if line and not line.isspace() else BLANK for line in lines]
+
+
+def line_strengths(lines: Sequence[str], columns: Sequence[int]) -> list[int]:
+    """How good a place to cut each line is by itself: blank lines, indentation, closing and continuing lines."""
     strengths: list[int] = []
     before, after_blank, after_comment = 0, True, False
     for line, column in zip(lines, columns, strict=True):
@@ -61,7 +72,7 @@ def _strengths(lines: Sequence[str], columns: Sequence[int]) -> list[int]:
         elif after_blank:
             strength = _BLOCK - min(column, 30) if column else _TOP_BLOCK
         elif column > before or after_comment:
-            strength = _WEAK
+            strength = WEAK
         else:
             strength = _STATEMENT - min(column, 20)
         strengths.append(strength)
@@ -69,7 +80,7 @@ def _strengths(lines: Sequence[str], columns: Sequence[int]) -> list[int]:
     return strengths
 
 
-def _first_line(lines: Sequence[str], columns: Sequence[int], number: int) -> int:
+def first_line(lines: Sequence[str], columns: Sequence[int], number: int) -> int:
     """The first line of the comments and decorators (of several lines, too) right above a definition."""
     first, column, crossed = number, columns[number], False
     for above in range(number - 1, max(-1, number - 1 - _LONGEST_HEADER), -1):
@@ -82,10 +93,10 @@ def _first_line(lines: Sequence[str], columns: Sequence[int], number: int) -> in
             crossed = True
         else:
             break
-    return _banner(lines, columns, first, column)
+    return banner_above(lines, columns, first, column)
 
 
-def _banner(lines: Sequence[str], columns: Sequence[int], first: int, column: int) -> int:
+def banner_above(lines: Sequence[str], columns: Sequence[int], first: int, column: int) -> int:
     """The first line of a short comment that stands alone above line ``first``; ``first`` without one."""
     last = first - 1
     while last >= 0 and columns[last] == BLANK and first - last <= _BANNER_GAP:
@@ -98,11 +109,11 @@ def _banner(lines: Sequence[str], columns: Sequence[int], first: int, column: in
     return top + 1 if top < last and (top < 0 or columns[top] == BLANK) else first
 
 
-def _start_at(strengths: list[int], columns: Sequence[int], first: int, number: int) -> None:
+def start_at(strengths: list[int], column: int, first: int, number: int) -> None:
     """Make ``first`` the place to cut before the definition in line ``number``, and nothing from there to it."""
-    strengths[first] = MAX_STRENGTH - min(columns[number], 40)
+    strengths[first] = MAX_STRENGTH - min(column, 40)
     for line in range(first + 1, number + 1):
-        strengths[line] = min(strengths[line], _WEAK)
+        strengths[line] = min(strengths[line], WEAK)
 
 
 def _label(outline: Outline, found: definitions.Found, column: int) -> Label:

@@ -8,7 +8,7 @@ from everfind_core.model import LineKind
 from everfind_core.ports import ChunkLimits
 
 PROSE_TARGET = 200
-CODE_TARGET = 160
+CODE_TARGET = 128
 OVERLAP = 35
 
 _HEADROOM = 1.3

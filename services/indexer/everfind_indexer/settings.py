@@ -25,7 +25,7 @@ class IndexerSettings:
     max_file_bytes: int = 500_000
     redact_secrets: bool = True
     chunk_tokens: int = 200
-    code_chunk_tokens: int = 160
+    code_chunk_tokens: int = 128
     chunk_overlap: int = 35
     concurrency: int = 0
 

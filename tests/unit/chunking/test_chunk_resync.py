@@ -92,7 +92,7 @@ def test_real_files(name: str) -> None:
 
     bodies = [chunk.tokens - chunk.context_tokens - chunk.overlap_tokens for chunk in before]
     assert statistics.mean(bodies) >= 0.6 * limits.target
-    assert sum(size < 40 for size in bodies) <= 0.05 * len(bodies)
+    assert sum(size < limits.target / 4 for size in bodies) <= 0.05 * len(bodies)
     assert sum(chunk.overlap_tokens for chunk in before) <= 0.25 * sum(bodies)
 
     lines = text.split("\n")

@@ -1,0 +1,72 @@
+"""The grammars that come with the install, and the query of each language."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module, resources
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Query
+
+
+class Grammar(NamedTuple):
+    """How to parse a language, and the query that finds its definitions and borders."""
+
+    language: Language
+    query: Query
+
+
+class _Entry(NamedTuple):
+    """Where a grammar is, and the query files whose patterns hold for it."""
+
+    module: str
+    function: str = "language"
+    queries: tuple[str, ...] = ()
+
+
+_GRAMMARS = {
+    "python": _Entry("tree_sitter_python"),
+    "javascript": _Entry("tree_sitter_javascript"),
+    "typescript": _Entry("tree_sitter_typescript", "language_typescript"),
+    "tsx": _Entry("tree_sitter_typescript", "language_tsx", ("typescript", "tsx")),
+    "go": _Entry("tree_sitter_go"),
+    "rust": _Entry("tree_sitter_rust"),
+    "java": _Entry("tree_sitter_java"),
+    "kotlin": _Entry("tree_sitter_kotlin"),
+    "c": _Entry("tree_sitter_c"),
+    "cpp": _Entry("tree_sitter_cpp"),
+    "csharp": _Entry("tree_sitter_c_sharp"),
+    "ruby": _Entry("tree_sitter_ruby"),
+    "php": _Entry("tree_sitter_php", "language_php"),
+    "swift": _Entry("tree_sitter_swift"),
+    "scala": _Entry("tree_sitter_scala"),
+    "bash": _Entry("tree_sitter_bash"),
+    "lua": _Entry("tree_sitter_lua"),
+    "sql": _Entry("tree_sitter_sql"),
+}
+
+_EVERYWHERE = "(ERROR) @error (ERROR (_) @item)"
+
+LANGUAGES = frozenset(_GRAMMARS)
+"""The languages that have a grammar."""
+
+_ONLY_CPP = re.compile(r"^[ \t]*(?:class|namespace|template|public:|private:|protected:|using )\b", re.MULTILINE)
+
+
+def dialect(language: str, text: str) -> str:
+    """The language whose grammar reads ``text`` best: many headers that are C by name are C++."""
+    return "cpp" if language == "c" and _ONLY_CPP.search(text) else language
+
+
+@cache
+def grammar(language: str) -> Grammar:
+    """The grammar of one of :data:`LANGUAGES`; loads at first use."""
+    from tree_sitter import Language, Query
+
+    entry = _GRAMMARS[language]
+    loaded = Language(getattr(import_module(entry.module), entry.function)())
+    folder = resources.files("everfind_indexer.syntax") / "queries"
+    patterns = [(folder / f"{name}.scm").read_text("utf-8") for name in entry.queries or (language,)]
+    return Grammar(loaded, Query(loaded, "\n".join([*patterns, _EVERYWHERE])))

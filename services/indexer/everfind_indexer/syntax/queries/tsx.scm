@@ -1,0 +1,1 @@
+(jsx_element [(jsx_element) (jsx_self_closing_element)] @item)
