@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from bench import corpora
 from bench.figures import Cost, Figure, run
-from everfind_core.chunking import TextChunker
 from everfind_core.model import FileRef, Folder
 from everfind_embedder.encoder import plan_runs
 from everfind_embedder.packaged import load_packaged
@@ -28,6 +27,7 @@ from everfind_indexer.preparing import Preparation, prepare
 from everfind_indexer.reading import read_file
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
+from everfind_indexer.syntax import SyntaxChunker
 
 Ids = npt.NDArray[np.int64]
 
@@ -99,7 +99,7 @@ def _sequences(corpus: Path) -> list[Ids]:
     model = load_packaged()
     folder = Folder("bench", str(corpus))
     settings = IndexerSettings(corpus.parent / "unused", (folder,))
-    how = Preparation(extract, TextChunker(), model.tokenizer, settings.limits(model.info))
+    how = Preparation(extract, SyntaxChunker(), model.tokenizer, settings.limits(model.info))
     sequences: dict[str, Ids] = {}
     for found in Sources(settings).discover(folder).files:
         raw = read_file(folder.root, found.path, settings.max_file_bytes)

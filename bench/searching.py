@@ -10,12 +10,12 @@ from pathlib import Path
 
 from bench import corpora
 from bench.figures import Figure, own_peak_mib
-from everfind_core.chunking import TextChunker
 from everfind_core.model import Folder, IndexRequest, InputKind, SearchRequest
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
+from everfind_indexer.syntax import SyntaxChunker
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.store import open_reader
@@ -52,7 +52,7 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
         corpus = corpora.stdlib(base / "code", files=100 if quick else None)
         embedder = open_embedder(EmbedderSettings())
         settings = IndexerSettings(base / "index", (Folder("code", str(corpus)),))
-        indexer = IndexEngine(settings, embedder, TextChunker(), open_writer)
+        indexer = IndexEngine(settings, embedder, SyntaxChunker(), open_writer)
         report = indexer.index(IndexRequest(), lambda _event: None)
         searcher = SearchEngine(SearcherSettings(base / "index"), embedder, indexer, open_reader)
         chunks = report.chunks_written

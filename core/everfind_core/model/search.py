@@ -79,10 +79,10 @@ class Provenance:
         """For people: ``semantic 0.712``, ``both 0.712``, ``lexical 7.31``, ``exact match``."""
         if self.label is ProvenanceLabel.EXACT:
             return "exact match"
+        if self.lexical and (self.label is ProvenanceLabel.LEXICAL or not self.semantic):
+            return f"{self.label.value} {self.lexical.bm25:.2f}"
         if self.semantic:
             return f"{self.label.value} {self.semantic.cosine:.3f}"
-        if self.lexical:
-            return f"{self.label.value} {self.lexical.bm25:.2f}"
         return self.label.value
 
 
@@ -169,6 +169,13 @@ class Hit:
     relation_to: str = ""
     explain: tuple[Contribution, ...] = ()
     relation_path: str = ""
+
+    @property
+    def label(self) -> str:
+        """Why it is there, for people: its provenance's description, or ``graph caller``."""
+        if self.provenance.label is ProvenanceLabel.GRAPH and self.relation is not None:
+            return f"{self.provenance.label.value} {self.relation.value}"
+        return self.provenance.description
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,10 @@ def check_search(request: SearchRequest) -> None:
         raise InvalidRequestError.of("min_score", f"{request.min_score} is no cosine (-1 to 1)")
     if request.relative_cutoff is not None and not 0 <= request.relative_cutoff <= 1:
         raise InvalidRequestError.of("relative_cutoff", f"{request.relative_cutoff} is not between 0 and 1")
+    if request.wait_seconds:
+        raise InvalidRequestError.of(
+            "wait_seconds", "nothing follows the folders here, so there is nothing to wait for"
+        )
     if request.rerank:
         raise InvalidRequestError.of("rerank", "no reranker is configured")
     if request.graph_hops:

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, IndexMissingError
-from everfind_core.index_directory import REBUILD_HINT, Manifest
+from everfind_core.errors import DeadlineExceededError, IndexDamagedError, IndexMissingError
+from everfind_core.index_directory import Recipe, check_recipe
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.lexical import query_terms
 from everfind_core.model import (
@@ -24,6 +24,8 @@ from everfind_core.model import (
     Staleness,
 )
 from everfind_core.ports import Embedder, ScoredChunk, SourceReader
+from everfind_core.ranking import read_query
+from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_searcher.checks import check_folders, check_gather, check_search
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
@@ -61,12 +63,19 @@ class SearchEngine:
 
     def _search(self, request: SearchRequest, index: OpenIndex, cancel: Cancellation) -> SearchAnswer:
         cursor = decode_cursor(request)
-        self._check_manifest(index.location.manifest)
+        self._check_recipe(index.location.manifest.recipe, request.mode)
         coverage = index.coverage()
         check_folders(request.filters, coverage)
         generation = index.generation()
         semantic, lexical = self._arms(request, index, cancel)
-        ranked = rank(semantic, lexical, mode=request.mode, rrf_k=self._settings.rrf_k)
+        ranked = rank(
+            request.query,
+            semantic,
+            lexical,
+            mode=request.mode,
+            fusion=self._settings.fusion,
+            rrf_k=self._settings.rrf_k,
+        )
         admitted = admit(ranked, min_score=request.min_score, relative_cutoff=request.relative_cutoff)
         page = _page(request, cursor, generation, admitted)
         covered = coverage.total(request.filters.folders)
@@ -74,14 +83,15 @@ class SearchEngine:
         return SearchAnswer(
             query=request.query,
             generation=generation,
-            hits=tuple(_hit(one, roots) for one in page.hits),
+            hits=tuple(_hit(one, roots, explain=request.explain) for one in page.hits),
             coverage=covered,
             abstained=None if admitted else Abstention(best_cosine(ranked), request.min_score or 0.0),
             staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
-            warnings=page.warnings,
+            warnings=page.warnings + _unmatched(request.filters, ranked),
             next_cursor=page.next_cursor,
             left_out=page.left_out,
             tokens=sum(one.chunk.tokens for one in page.hits),
+            intents=tuple(sorted(intent.value for intent in read_query(request.query).intents)),
         )
 
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
@@ -93,18 +103,16 @@ class SearchEngine:
         """Stop the engine's thread."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _check_manifest(self, manifest: Manifest) -> None:
-        model = self._embedder.model().identity
-        for what, found, wanted in (
-            ("model", manifest.recipe.model, model),
-            ("lexical analysis", manifest.recipe.lexical, LEXICAL_REVISION),
-        ):
-            if found != wanted:
-                raise IndexIncompatibleError(
-                    f"the index was made with {what} {found!r}, this everfind uses {wanted!r}",
-                    hint=REBUILD_HINT,
-                    details={"field": what, "found": found, "expected": wanted},
-                )
+    def _check_recipe(self, found: Recipe, mode: SearchMode) -> None:
+        """Refuse an index whose vectors, terms or masking are not what this searcher would make."""
+        wanted = replace(
+            found,
+            # A search by words alone needs no model, and must not wait for one to load.
+            model=found.model if mode is SearchMode.LEXICAL else self._embedder.model().identity,
+            lexical=LEXICAL_REVISION,
+            secrets=SECRETS_REVISION if self._settings.redact_secrets else "off",
+        )
+        check_recipe(found, wanted, self._settings.index_directory)
 
     def _filters(self, asked: Filters) -> Filters:
         """What may be searched, with the configured excludes unless the request wants all."""
@@ -124,7 +132,10 @@ class SearchEngine:
             vector = self._embedder.embed([request.query], InputKind.QUERY, cancel=cancel)[0]
             semantic = index.reader.semantic(vector, CANDIDATES, where)
         cancel.check()
-        return semantic, lexical.result(cancel.remaining()) if lexical else ()
+        try:
+            return semantic, lexical.result(cancel.remaining()) if lexical else ()
+        except TimeoutError:
+            raise DeadlineExceededError("the call's deadline has passed") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,18 +151,25 @@ class _Page:
 def _page(request: SearchRequest, cursor: Cursor | None, generation: int, admitted: Sequence[Ranked]) -> _Page:
     start = cursor.offset if cursor else 0
     rest = admitted[start:]
-    hits = pack(rest[: request.limit], request.max_tokens)
-    following = Cursor(start + request.limit, generation)
+    skipped, hits = pack(rest[: request.limit], request.max_tokens)
+    after = skipped + len(hits)
     moved = cursor is not None and cursor.generation != generation
     return _Page(
         hits=hits,
         left_out=len(rest) - len(hits),
-        next_cursor=encode_cursor(following, request) if len(rest) > request.limit else "",
+        next_cursor=encode_cursor(Cursor(start + after, generation), request) if len(rest) > after else "",
         warnings=("the index changed since the page before: hits may repeat or be missing",) if moved else (),
     )
 
 
-def _hit(one: Ranked, roots: Mapping[str, str]) -> Hit:
+def _unmatched(filters: Filters, ranked: Sequence[Ranked]) -> tuple[str, ...]:
+    """An empty answer under a filter may be the filter's doing: a misspelt one reads like "nothing there"."""
+    if ranked or filters == Filters(folders=filters.folders):
+        return ()
+    return ("nothing was found that passes the filters: look at their spelling, or search without them",)
+
+
+def _hit(one: Ranked, roots: Mapping[str, str], *, explain: bool) -> Hit:
     chunk = one.chunk
     return Hit(
         chunk_id=chunk.chunk_id,
@@ -172,4 +190,5 @@ def _hit(one: Ranked, roots: Mapping[str, str]) -> Hit:
         successor=chunk.successor,
         page=chunk.page,
         tokens=chunk.tokens,
+        explain=one.contributions if explain else (),
     )

@@ -45,7 +45,7 @@ def _block(passage: Passage, position: int, count: int) -> str:
         printable(hit.path),
         f"lines {passage.start_line}-{passage.end_line}",
         f"score {hit.score:.3f}",
-        f"[{hit.provenance.description}]",
+        f"[{hit.label}]",
     ]
     if hit.symbol or hit.heading:
         facts.append(printable(hit.symbol or hit.heading))

@@ -6,31 +6,92 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from everfind_core.fusion import rrf
-from everfind_core.model import LexicalRank, Provenance, ProvenanceLabel, SearchMode, SemanticRank
+from everfind_core.model import Contribution, LexicalRank, Provenance, ProvenanceLabel, SearchMode, SemanticRank
 from everfind_core.ports import ScoredChunk, StoredChunk
+from everfind_core.ranking import Candidate, order
+from everfind_searcher.settings import Fusion
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A chunk in its place, with the score that put it there."""
+    """A chunk in its place, with the score that put it there, and what that score is the sum of."""
 
     chunk: StoredChunk
     score: float
     provenance: Provenance
+    contributions: tuple[Contribution, ...] = ()
 
 
 def rank(
-    semantic: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk], *, mode: SearchMode, rrf_k: float
+    query: str,
+    semantic: Sequence[ScoredChunk],
+    lexical: Sequence[ScoredChunk],
+    *,
+    mode: SearchMode,
+    fusion: Fusion,
+    rrf_k: float,
 ) -> list[Ranked]:
-    """One order: by the arm's own score in a plain mode, by reciprocal rank fusion in hybrid mode."""
-    chunks = {found.chunk.chunk_id: found.chunk for found in (*semantic, *lexical)}
-    by_meaning = {f.chunk.chunk_id: SemanticRank(n, f.score) for n, f in enumerate(semantic, start=1)}
-    by_words = {f.chunk.chunk_id: LexicalRank(n, f.score) for n, f in enumerate(lexical, start=1)}
-    if mode is SearchMode.HYBRID:
-        scores = rrf([list(by_meaning), list(by_words)], rrf_k)
-    else:
-        scores = [(found.chunk.chunk_id, found.score) for found in (*semantic, *lexical)]
-    return [Ranked(chunks[key], score, _provenance(by_meaning.get(key), by_words.get(key))) for key, score in scores]
+    """One order: in a plain mode by the arm's own score, in hybrid mode by weights and rules or by reciprocal ranks."""
+    if mode is not SearchMode.HYBRID:
+        return _plain(mode, semantic or lexical)
+    arms = _Arms.of(semantic, lexical)
+    return arms.reciprocal(rrf_k) if fusion is Fusion.RRF else arms.weighted(query)
+
+
+def _plain(mode: SearchMode, found: Sequence[ScoredChunk]) -> list[Ranked]:
+    arms = _Arms.of(found, ()) if mode is SearchMode.SEMANTIC else _Arms.of((), found)
+    return [
+        Ranked(f.chunk, f.score, arms.provenance(f.chunk.chunk_id), (Contribution(mode.value, f.score),)) for f in found
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Arms:
+    """What both arms found, by chunk id; ``semantic`` and ``lexical`` in their order."""
+
+    chunks: dict[str, StoredChunk]
+    semantic: dict[str, SemanticRank]
+    lexical: dict[str, LexicalRank]
+
+    @classmethod
+    def of(cls, semantic: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk]) -> _Arms:
+        return cls(
+            {found.chunk.chunk_id: found.chunk for found in (*semantic, *lexical)},
+            {f.chunk.chunk_id: SemanticRank(n, f.score) for n, f in enumerate(semantic, start=1)},
+            {f.chunk.chunk_id: LexicalRank(n, f.score) for n, f in enumerate(lexical, start=1)},
+        )
+
+    def provenance(self, key: str) -> Provenance:
+        semantic, lexical = self.semantic.get(key), self.lexical.get(key)
+        if semantic and lexical:
+            label = ProvenanceLabel.BOTH
+        else:
+            label = ProvenanceLabel.SEMANTIC if semantic else ProvenanceLabel.LEXICAL
+        return Provenance(label, semantic, lexical)
+
+    def reciprocal(self, k: float) -> list[Ranked]:
+        return [
+            Ranked(self.chunks[key], score, self.provenance(key), self._reciprocal_parts(key, k))
+            for key, score in rrf([list(self.semantic), list(self.lexical)], k)
+        ]
+
+    def _reciprocal_parts(self, key: str, k: float) -> tuple[Contribution, ...]:
+        ranks = (("semantic", self.semantic.get(key)), ("lexical", self.lexical.get(key)))
+        return tuple(Contribution(arm, 1 / (k + found.rank)) for arm, found in ranks if found)
+
+    def weighted(self, query: str) -> list[Ranked]:
+        candidates = [
+            Candidate(
+                chunk,
+                self.semantic[key].cosine if key in self.semantic else None,
+                self.lexical[key].bm25 if key in self.lexical else None,
+            )
+            for key, chunk in self.chunks.items()
+        ]
+        return [
+            Ranked(chunk := one.candidate.chunk, one.score, self.provenance(chunk.chunk_id), one.contributions)
+            for one in order(query, candidates)
+        ]
 
 
 def admit(ranked: Sequence[Ranked], *, min_score: float | None, relative_cutoff: float | None) -> list[Ranked]:
@@ -50,22 +111,19 @@ def best_cosine(ranked: Sequence[Ranked]) -> float:
     return max((r.provenance.semantic.cosine for r in ranked if r.provenance.semantic), default=0.0)
 
 
-def pack(ranked: Sequence[Ranked], max_tokens: int) -> list[Ranked]:
-    """The best ones whose tokens together fit ``max_tokens`` (0: all); one that does not fit makes room for smaller."""
+def pack(ranked: Sequence[Ranked], max_tokens: int) -> tuple[int, list[Ranked]]:
+    """The best ones that together fit ``max_tokens`` (0: all), in order without a gap, so that a next page follows.
+
+    Gives how many were skipped before them, because each alone is larger than the budget, and the ones that fit.
+    """
     if not max_tokens:
-        return list(ranked)
+        return 0, list(ranked)
+    skipped = next((n for n, one in enumerate(ranked) if one.chunk.tokens <= max_tokens), len(ranked))
     packed: list[Ranked] = []
     left = max_tokens
-    for one in ranked:
-        if one.chunk.tokens <= left:
-            packed.append(one)
-            left -= one.chunk.tokens
-    return packed
-
-
-def _provenance(semantic: SemanticRank | None, lexical: LexicalRank | None) -> Provenance:
-    if semantic and lexical:
-        label = ProvenanceLabel.BOTH
-    else:
-        label = ProvenanceLabel.SEMANTIC if semantic else ProvenanceLabel.LEXICAL
-    return Provenance(label, semantic, lexical)
+    for one in ranked[skipped:]:
+        left -= one.chunk.tokens
+        if left < 0:
+            break
+        packed.append(one)
+    return skipped, packed

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from everfind_core.fusion import RRF_K
 
 
+class Fusion(StrEnum):
+    """How hybrid mode makes one order of both arms' lists."""
+
+    WEIGHTED = "weighted"
+    RRF = "rrf"
+
+
 @dataclass(frozen=True, slots=True)
 class SearcherSettings:
-    """One workspace's index, the constant of reciprocal rank fusion, and what a search leaves out unless asked."""
+    """One workspace's index, how the arms are fused, and what a search leaves out unless asked.
+
+    ``rrf_k`` is the constant of reciprocal rank fusion, and matters to it alone.
+    """
 
     index_directory: Path
     workspace: str = ""
+    fusion: Fusion = Fusion.WEIGHTED
     rrf_k: float = RRF_K
     default_exclude: tuple[str, ...] = ()
+    redact_secrets: bool = True

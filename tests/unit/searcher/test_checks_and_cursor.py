@@ -24,6 +24,7 @@ from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
         (SearchRequest("x", max_tokens=-1), "max_tokens"),
         (SearchRequest("x", min_score=1.5), "min_score"),
         (SearchRequest("x", relative_cutoff=-0.1), "relative_cutoff"),
+        (SearchRequest("x", wait_seconds=1.0), "wait_seconds"),
         (SearchRequest("x", rerank=True), "rerank"),
         (SearchRequest("x", graph_hops=1), "graph_hops"),
         (SearchRequest("x", filters=Filters(include=("",))), "filters.include"),

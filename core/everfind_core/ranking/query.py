@@ -1,0 +1,154 @@
+"""What a query tells about itself: its words, the names in it, and what it asks for. Transparent rules, no model."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from everfind_core.lexical import query_terms
+from everfind_core.ranking.words import plain_words
+
+MAX_NAMES = 4
+"""Names of a query that are looked for as definitions. Later ones are left out."""
+
+_MAX_READ = 2_000  # characters that are read; a longer query is an excerpt, not a question
+_FEW_WORDS = 2
+
+
+class Intent(StrEnum):
+    """What a query asks for besides its subject; each lifts a demotion or moves a weight."""
+
+    IDENTIFIER = "identifier"
+    TESTS = "tests"
+    EXAMPLES = "examples"
+    DOCUMENTATION = "documentation"
+    CONFIGURATION = "configuration"
+    LEGACY = "legacy"
+    GENERATED = "generated"
+    RECORDS = "records"
+    INTERNALS = "internals"
+    CALLERS = "callers"
+    ARCHITECTURE = "architecture"
+
+
+_ASKING: dict[Intent, tuple[str, str]] = {  # English words and phrases; Chinese ones, which stand without borders
+    Intent.TESTS: (r"tests?|testing|tested|unittests?|testcases?|specs?|fixtures?|mock(?:s|ed|ing)?", "测试|单测|用例"),
+    Intent.EXAMPLES: (r"examples?|samples?|demos?|benchmarks?|tutorials?|playground", "示例|例子|样例|教程"),
+    Intent.DOCUMENTATION: (r"docs?|document(?:s|ed|ation)|readme|guides?|tutorials?|manuals?", "文档|说明|指南"),
+    Intent.CONFIGURATION: (r"config\w*|settings?|ya?ml|json|toml|workflows?|pipelines?|ci", "配置|设置"),
+    Intent.LEGACY: (
+        r"compat\w*|legacy|deprecat\w+|backwards?|obsolete|old|v\d+|migrat\w+|shims?|polyfills?",
+        "兼容|废弃|过时|迁移|旧",
+    ),
+    Intent.GENERATED: (r"generated|vendor\w*|third[ -]part(?:y|ies)|bundled|minified", "生成的|第三方"),
+    Intent.RECORDS: (
+        r"dependenc(?:y|ies)|lock ?files?|licen[cs]es?|change ?logs?|release notes?",
+        "依赖|许可|更新日志",
+    ),
+    Intent.INTERNALS: (r"internal(?:s|ly)?|implement(?:s|ed|ation)|private|under the hood", "内部|实现|私有"),
+    Intent.CALLERS: (r"callers?|callees?|who calls|called (?:by|from)|calls to|usages? of", "谁调用|调用者|被调用"),
+    Intent.ARCHITECTURE: (r"architecture|overview|design|structured?|how (?:does|do|is|are)", "架构|设计|结构|原理"),
+}
+_INTENTS = {
+    intent: re.compile(rf"(?<![^\W_])(?:{english})(?![^\W_])|{chinese}", re.IGNORECASE)
+    for intent, (english, chinese) in _ASKING.items()
+}
+
+_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$~][\w$]*)*", re.ASCII)
+_JOINT = re.compile(r"\.|::|#|->")
+_CODED = re.compile(r"[^_]_[^_]|[a-z\d][A-Z]|[A-Z][A-Z][a-z]|^_+\w|^[A-Z\d]+_", re.ASCII)
+_QUOTED = re.compile(r"`([^`\n]{2,80})`")
+_CALLED = re.compile(r"([A-Za-z_$][\w$.]*)\(\)", re.ASCII)
+_ABBREVIATIONS = frozenset({"e.g", "i.e", "node.js", "vue.js", "next.js", "asp.net"})
+_FILE_NAME = re.compile(r"\.(?:[a-z]{1,4}|json|toml|java|yaml|html|rust|swift|scala|[a-z]*lock)$")
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+_ENGLISH_FUNCTION_WORDS = (
+    "a an the and or of to in on for with without by from at as is are be been was it its this that these those how"
+    " what where when which who why do does did can could should would i you we they my our your not no if then than"
+    " into out over up use used using via while so s t"
+)
+_FUNCTION_WORDS = frozenset(_ENGLISH_FUNCTION_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that a query seems to quote from code: its last part, and the name before that (empty without)."""
+
+    last: str
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query, read once.
+
+    ``terms`` are those of the lexical arm; ``words`` the folded words in their order; ``subjects`` how many of them
+    carry a subject; ``names`` what looks like an identifier, ``coded`` whether by its spelling alone (not because the
+    query is short); ``cjk`` the share of Chinese, Japanese and Korean characters, 0 to 1.
+    """
+
+    terms: frozenset[str]
+    words: tuple[str, ...]
+    subjects: int
+    names: tuple[Name, ...]
+    coded: bool
+    cjk: float
+    intents: frozenset[Intent]
+
+    @property
+    def short(self) -> bool:
+        """Whether it is a word or two: then each may be a name."""
+        return self.subjects <= _FEW_WORDS and not self.cjk
+
+    @property
+    def asks_for_identifier(self) -> bool:
+        """Whether it is about an identifier, or but a single word."""
+        return Intent.IDENTIFIER in self.intents
+
+
+@lru_cache(maxsize=256)
+def read_query(text: str) -> Query:
+    """What ``text`` tells about itself."""
+    text = text[:_MAX_READ]
+    words = tuple(plain_words(text).split())
+    subjects = [word for word in words if word not in _FUNCTION_WORDS and not _CJK.search(word)]
+    letters = sum(not character.isspace() for character in text)
+    cjk = len(_CJK.findall(text)) / max(1, letters)
+    coded = _coded_names(text)
+    names = coded or (_plain_names(text) if len(words) <= _FEW_WORDS else [])
+    intents = {intent for intent, pattern in _INTENTS.items() if pattern.search(text)}
+    if coded or (len(subjects) == 1 and len(words) == 1):
+        intents.add(Intent.IDENTIFIER)
+    return Query(
+        terms=frozenset(query_terms(text)),
+        words=words,
+        subjects=len(subjects),
+        names=tuple(dict.fromkeys(names))[:MAX_NAMES],
+        coded=bool(coded),
+        cjk=cjk,
+        intents=frozenset(intents),
+    )
+
+
+def _coded_names(text: str) -> list[Name]:
+    """Words that are spelled like identifiers, quoted in backticks, or written as calls."""
+    marked = {name for quoted in _QUOTED.findall(text) for name in _NAME.findall(quoted)} | set(_CALLED.findall(text))
+    found = []
+    for whole in _NAME.findall(text):
+        parts = _JOINT.split(whole)
+        dotted = len(parts) > 1 and whole.casefold() not in _ABBREVIATIONS and not _FILE_NAME.search(whole)
+        if dotted or whole in marked or any(map(_CODED.search, parts)):
+            found.append(_name(parts))
+    return [name for name in found if len(name.last) > 1]
+
+
+def _plain_names(text: str) -> list[Name]:
+    found = [_name(_JOINT.split(w)) for w in _NAME.findall(text) if w.casefold() not in _FUNCTION_WORDS]
+    return [name for name in found if len(name.last) > 1]
+
+
+def _name(parts: list[str]) -> Name:
+    return Name(parts[-1].lstrip("~"), parts[-2] if len(parts) > 1 else "")
