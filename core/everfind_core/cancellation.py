@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -18,8 +19,8 @@ class Cancellation:
     def __init__(self, deadline: float | None = None) -> None:
         self.deadline = deadline
         self._event = threading.Event()
-        self._callbacks: list[Callable[[], None]] = []
-        self._guard = threading.Lock()
+        self._callbacks: list[Callable[[], object]] = []
+        self._guard = threading.RLock()  # a signal's handler may cancel while the same thread registers
 
     def cancel(self) -> None:
         """Give up: every later check raises, and each registered callback runs once."""
@@ -31,13 +32,18 @@ class Cancellation:
         for callback in callbacks:
             callback()
 
-    def on_cancel(self, callback: Callable[[], None]) -> None:
-        """Run ``callback`` when cancelled; at once if that already happened."""
+    def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """Run ``callback`` when cancelled; at once if that already happened. Gives what makes it forgotten again."""
         with self._guard:
             if not self._event.is_set():
                 self._callbacks.append(callback)
-                return
+                return lambda: self._forget(callback)
         callback()
+        return lambda: None
+
+    def _forget(self, callback: Callable[[], object]) -> None:
+        with self._guard, contextlib.suppress(ValueError):
+            self._callbacks.remove(callback)
 
     @property
     def cancelled(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,23 +13,59 @@ from everfind_core.chunking import TextChunker
 from everfind_core.model import Folder, IndexReport, IndexRequest
 from everfind_core.ports import Embedder, Indexer, Searcher
 from everfind_embedder import EmbedderSettings, open_embedder
+from everfind_embedder.servicer import embedder_service
 from everfind_indexer.engine import IndexEngine
+from everfind_indexer.servicer import indexer_service
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
+from everfind_rpc.service import Service
 from everfind_searcher.engine import SearchEngine
+from everfind_searcher.servicer import searcher_service
 from everfind_searcher.settings import SearcherSettings
+from everfind_searcher.status import index_status
 from everfind_searcher.store import open_reader
 from tests.support.corpus import write_corpus
+from tests.support.serving import connected, serving
+
+
+@dataclass(frozen=True)
+class Engines:
+    """A workspace's engines in this process."""
+
+    embedder: Embedder
+    indexer: Indexer
+    searcher: Searcher
+    base: Path
+
+    def services(self) -> list[Service]:
+        settings = SearcherSettings(self.base / "index")
+        return [
+            embedder_service(self.embedder),
+            indexer_service(self.indexer),
+            searcher_service(self.searcher, lambda: index_status(settings, open_reader)),
+        ]
 
 
 @dataclass(frozen=True)
 class Connected:
-    """The ports of one workspace, and where its folders lie."""
+    """The ports of one workspace, however they are reached, and where its folders lie."""
 
+    embedder: Embedder
     indexer: Indexer
     searcher: Searcher
     base: Path
     report: IndexReport
+
+
+@contextlib.contextmanager
+def open_engines(base: Path, embedder: Embedder) -> Iterator[Engines]:
+    """Engines over a fresh corpus below ``base``, not indexed yet."""
+    folders = (Folder("code", str(base / "code")), Folder("docs", str(base / "docs")))
+    write_corpus(base)
+    indexer = IndexEngine(IndexerSettings(base / "index", folders), embedder, TextChunker(), open_writer)
+    searcher = SearchEngine(SearcherSettings(base / "index"), embedder, indexer, open_reader)
+    yield Engines(embedder, indexer, searcher, base)
+    searcher.close()
 
 
 @pytest.fixture(scope="session")
@@ -38,15 +75,16 @@ def embedder() -> Iterator[Embedder]:
     embedder.close()
 
 
-@pytest.fixture(scope="session", params=["direct"])
+@pytest.fixture(scope="session", params=["direct", "aio"])
 def workspace(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: Embedder
 ) -> Iterator[Connected]:
     base = tmp_path_factory.mktemp("workspace")
-    folders = (Folder("code", str(base / "code")), Folder("docs", str(base / "docs")))
-    write_corpus(base)
-    indexer = IndexEngine(IndexerSettings(base / "index", folders), embedder, TextChunker(), open_writer)
-    searcher = SearchEngine(SearcherSettings(base / "index"), embedder, indexer, open_reader)
-    report = indexer.index(IndexRequest(), lambda _event: None)
-    yield Connected(indexer, searcher, base, report)
-    searcher.close()
+    with contextlib.ExitStack() as stack:
+        engines = stack.enter_context(open_engines(base, embedder))
+        reached: tuple[Embedder, Indexer, Searcher] = (engines.embedder, engines.indexer, engines.searcher)
+        if request.param == "aio":
+            remote = stack.enter_context(connected(stack.enter_context(serving(engines.services()))))
+            reached = (remote.embedder, remote.indexer, remote.searcher)
+        report = reached[1].index(IndexRequest(), lambda _event: None)
+        yield Connected(*reached, base, report)

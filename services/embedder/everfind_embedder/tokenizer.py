@@ -1,31 +1,22 @@
-"""The model's tokenizer, by the library ``tokenizers``: token ids and where each starts in the text."""
+"""The model's tokenizer, with the special tokens that the model wants around a text."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from everfind_core.errors import ModelUnusableError
-from everfind_core.model import TokenSpans
+from everfind_rpc.tokenizer import FileTokenizer, TokenIds
 
 if TYPE_CHECKING:
     import tokenizers
 
-TokenIds = npt.NDArray[np.int64]
-
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PROBE = "a"
 
 
-class HubTokenizer:
-    """A ``tokenizer.json``, with no truncation and no padding whatever the file says.
-
-    Implements :class:`everfind_core.ports.Tokenizer`. Text is data: the name of a special token in it
-    (``[SEP]``, ``<s>``) is tokenised like any other characters.
-    """
+class HubTokenizer(FileTokenizer):
+    """A ``tokenizer.json`` that also wraps tokens as its own post-processor does."""
 
     def __init__(self, content: bytes, *, source: str) -> None:
         """Read the file's ``content``; ``source`` names it in errors.
@@ -33,30 +24,13 @@ class HubTokenizer:
         Raises:
             ModelUnusableError: it is not a tokenizer.
         """
-        self._tokenizer = _parse(content, source)
-        self._sliceable = _is_bert_style(self._tokenizer)
+        super().__init__(content, source=source)
         self._before, self._after = _special_tokens(self._tokenizer, source)
-
-    @property
-    def sliceable(self) -> bool:
-        """Whether the tokens of lines are the same alone as inside a longer text; true for BERT-style models."""
-        return self._sliceable
 
     @property
     def special_tokens(self) -> int:
         """How many tokens :meth:`wrap` adds."""
         return len(self._before) + len(self._after)
-
-    def encode(self, text: str) -> TokenSpans:
-        """Tokens of ``text``, without special tokens, prefix, truncation or padding."""
-        encoding = self._encode(text)
-        count = len(encoding)
-        starts = np.fromiter((start for start, _ in encoding.offsets), np.int64, count)
-        return TokenSpans(np.array(encoding.ids, np.int64), np.maximum.accumulate(starts))
-
-    def encode_ids(self, text: str) -> TokenIds:
-        """The ids alone, which is faster."""
-        return np.array(self._encode(text).ids, np.int64)
 
     def prefix_ids(self, prefix: str) -> TokenIds:
         """Tokens that stand for ``prefix`` before those of a text; white space at its end belongs to no token."""
@@ -66,37 +40,6 @@ class HubTokenizer:
         """``ids`` between the model's own special tokens; never empty, as a model needs a token."""
         wrapped = np.concatenate([self._before, ids, self._after])
         return wrapped if len(wrapped) else np.zeros(1, np.int64)
-
-    def _encode(self, text: str) -> tokenizers.Encoding:
-        try:
-            return self._tokenizer.encode(text, add_special_tokens=False)
-        except TypeError:  # how the library refuses lone surrogates
-            return self._tokenizer.encode(_LONE_SURROGATES.sub("\ufffd", text), add_special_tokens=False)
-
-
-def _parse(content: bytes, source: str) -> tokenizers.Tokenizer:
-    from tokenizers import Tokenizer
-
-    try:
-        tokenizer: tokenizers.Tokenizer = Tokenizer.from_buffer(content)
-    except Exception as error:  # the library raises plain Exception
-        raise ModelUnusableError(
-            f"{source} is not a tokenizer that everfind can read: {error}",
-            hint="The model's directory needs the tokenizer.json of a fast tokenizer.",
-            details={"path": source},
-        ) from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
-
-
-def _is_bert_style(tokenizer: tokenizers.Tokenizer) -> bool:
-    """BERT's rules look at one character at a time and split at every white space, so no token sees another line."""
-    from tokenizers.normalizers import BertNormalizer
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-
-    return isinstance(tokenizer.pre_tokenizer, BertPreTokenizer) and isinstance(tokenizer.normalizer, BertNormalizer)
 
 
 def _special_tokens(tokenizer: tokenizers.Tokenizer, source: str) -> tuple[TokenIds, TokenIds]:

@@ -1,0 +1,139 @@
+"""`serve` and `token`: let others ask this corpus, and say who may."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from everfind_core.errors import InvalidRequestError
+from everfind_core.paths import printable
+from everfind_gateway.cli import runtime
+from everfind_gateway.cli.options import Json
+from everfind_gateway.render.streams import emit, emit_json, note
+
+if TYPE_CHECKING:
+    from everfind_rpc.auth import TokenFile
+
+token_app = typer.Typer(
+    name="token",
+    help="Tokens that a server takes: who may search, index and administer.",
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+)
+
+
+def serve(
+    context: typer.Context,
+    *,
+    listen: Annotated[
+        str | None, typer.Option("--listen", metavar="HOST:PORT", help="Where to listen, in place of the setting.")
+    ] = None,
+    tls_certificate: Annotated[
+        Path | None, typer.Option("--tls-certificate", metavar="FILE", help="Certificate chain in PEM form.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key.")] = None,
+    client_ca: Annotated[
+        Path | None,
+        typer.Option("--client-ca", metavar="FILE", help="Clients need a certificate signed by this authority."),
+    ] = None,
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], typer.Option("--log-level", help="What is logged on stderr.")
+    ] = "warning",
+) -> None:
+    """Serve this corpus to gRPC clients, until it is told to stop.
+
+    Once a token was made, every call needs one; beyond this machine it does not serve without.
+    """
+    from everfind_gateway.local import open_local
+    from everfind_rpc.logs import configure_logs
+    from everfind_rpc.server import ServerSettings, check_listen, run_server
+    from everfind_rpc.tls import server_tls
+
+    settings = runtime.runtime_of(context).settings(listen=listen)
+    runtime.refuse_remote(settings, "`serve` serves the corpus of this machine")
+    serving = ServerSettings(
+        listen=settings.listen,
+        tokens=_tokens(context),
+        tls=server_tls(tls_certificate, tls_key, client_ca),
+    )
+    check_listen(serving)
+    configure_logs("everfind", log_level)
+    with open_local(settings) as workspace:
+        workspace.embedder.model()
+        host = settings.listen.rpartition(":")[0]
+        run_server(workspace.services(), serving, on_ready=lambda port: note(f"serving on {host}:{port}"))
+
+
+@token_app.command("create")
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whom or what the token is for.")],
+    *,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option("--scope", metavar="SCOPE", help="search (the default), index or admin. Repeatable."),
+    ] = None,
+    folder: Annotated[
+        list[str] | None,
+        typer.Option("--folder", "-f", metavar="NAME", help="Only this folder exists for it. Repeatable."),
+    ] = None,
+) -> None:
+    """Make a token and print it. It is shown this once: only its hash is kept."""
+    from everfind_rpc.auth import Scope
+
+    known = [one.value for one in Scope]
+    for given in scope or ():
+        if given not in known:
+            raise InvalidRequestError.of("scope", f"{given!r} is no scope", hint=f"Use one of: {', '.join(known)}.")
+    scopes = [Scope(given) for given in scope or ("search",)]
+    token, secret = _tokens(context).create(name, scopes, folder or ())
+    emit(secret)
+    limit = f", only {', '.join(map(printable, token.folders))}" if token.folders else ""
+    note(f"token {token.id} for {printable(token.name)}: {', '.join(token.scopes)}{limit}")
+
+
+@token_app.command("list")
+def list_tokens(context: typer.Context, as_json: Json = False) -> None:
+    """List the tokens: id, name, scopes and folders. The tokens themselves are not kept."""
+    tokens = _tokens(context).tokens()
+    if as_json:
+        listed = [
+            {
+                "id": token.id,
+                "name": token.name,
+                "scopes": list(token.scopes),
+                "folders": list(token.folders),
+                "created": token.created,
+            }
+            for token in tokens
+        ]
+        emit_json({"tokens": listed})
+        return
+    for token in tokens:
+        created = dt.datetime.fromtimestamp(token.created, dt.UTC).strftime("%Y-%m-%d")
+        folders = ",".join(map(printable, token.folders)) or "all folders"
+        emit(f"{token.id}  {created}  {','.join(token.scopes):<12}  {folders}  {printable(token.name)}")
+    if not tokens:
+        note("No tokens yet: `everfind token create NAME`.")
+
+
+@token_app.command("revoke")
+def revoke(
+    context: typer.Context,
+    token: Annotated[str, typer.Argument(metavar="ID|NAME", help="The token, by its id or its name.")],
+) -> None:
+    """Make a token unknown, at once."""
+    revoked = _tokens(context).revoke(token)
+    emit(f"revoked {revoked.id}  {printable(revoked.name)}")
+
+
+def _tokens(context: typer.Context) -> TokenFile:
+    from everfind_rpc.auth import TokenFile
+
+    settings = runtime.runtime_of(context).settings()
+    runtime.refuse_remote(settings, "tokens are kept where the server runs")
+    return TokenFile(settings.token_file)

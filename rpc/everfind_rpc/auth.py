@@ -1,0 +1,206 @@
+"""Bearer tokens: random, kept as hashes, with scopes and perhaps limited to some folders."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from everfind_core.errors import ConfigError, InvalidRequestError, UnauthenticatedError
+
+TOKEN_BYTES = 32
+TOKEN_PREFIX = "evf_"  # noqa: S105 - what every token begins with, so that scanners of secrets know one
+FORMAT = 1
+_SCHEME = "bearer "
+
+
+class Scope(StrEnum):
+    """What a token allows. ``admin`` allows everything."""
+
+    SEARCH = "search"
+    INDEX = "index"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who makes a call. ``folders`` are the only ones that exist for it; None is no limit."""
+
+    name: str
+    scopes: frozenset[Scope]
+    folders: frozenset[str] | None = None
+
+    def may(self, scopes: frozenset[Scope]) -> bool:
+        """Whether one of ``scopes`` is given."""
+        return Scope.ADMIN in self.scopes or bool(self.scopes & scopes)
+
+
+LOCAL = Principal("local", frozenset(Scope))
+"""The caller of a server that asks for no token: it listens on loopback only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token as it is kept. ``sha256`` (hex) is of the whole token; a random one needs no salt or slow hash.
+
+    ``folders`` empty is no limit; ``created`` in seconds since the epoch.
+    """
+
+    id: str
+    name: str
+    sha256: str
+    scopes: tuple[Scope, ...]
+    folders: tuple[str, ...] = ()
+    created: float = 0.0
+
+    @property
+    def principal(self) -> Principal:
+        """Who calls with this token."""
+        return Principal(self.name, frozenset(self.scopes), frozenset(self.folders) or None)
+
+
+class TokenFile:
+    """The tokens of a server, in a file that is read again whenever it changes. Thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._guard = threading.Lock()
+        self._seen: tuple[int, int] | None = None
+        self._tokens: tuple[Token, ...] = ()
+
+    def tokens(self) -> tuple[Token, ...]:
+        """All tokens; none if there is no file.
+
+        Raises:
+            ConfigError: the file cannot be read.
+        """
+        with self._guard:
+            seen = self._stamp()
+            if seen != self._seen:
+                self._tokens = _read(self.path) if seen else ()
+                self._seen = seen
+            return self._tokens
+
+    def exists(self) -> bool:
+        """Whether there is a file: one without tokens, too, lets nobody in."""
+        return self._stamp() is not None
+
+    def authenticate(self, header: str) -> Principal:
+        """Who sent an ``authorization`` header.
+
+        Raises:
+            UnauthenticatedError: it holds no token, or an unknown one.
+        """
+        if header[: len(_SCHEME)].lower() != _SCHEME:
+            raise UnauthenticatedError(
+                "the call carries no token", hint="Set EVERFIND_SERVER_TOKEN to what `everfind token create` printed."
+            )
+        digest = _digest(header[len(_SCHEME) :].strip())
+        found = [token for token in self.tokens() if hmac.compare_digest(token.sha256, digest)]
+        if not found:
+            raise UnauthenticatedError(
+                "the token is unknown or was revoked", hint="Ask the server's operator for a new one."
+            )
+        return found[0].principal
+
+    def create(self, name: str, scopes: Sequence[Scope], folders: Sequence[str] = ()) -> tuple[Token, str]:
+        """Add a token. Gives it, and the secret, which is not kept.
+
+        Raises:
+            InvalidRequestError: there is no name, or no scope.
+            ConfigError: the file cannot be read or written.
+        """
+        if not name.strip() or not name.isprintable():
+            raise InvalidRequestError.of("name", "a token needs a name", hint="Such as the name of who will use it.")
+        if not scopes:
+            raise InvalidRequestError.of("scope", "a token needs a scope", hint="One or more of search, index, admin.")
+        secret = TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+        token = Token(
+            id=secrets.token_hex(4),
+            name=name,
+            sha256=_digest(secret),
+            scopes=tuple(dict.fromkeys(scopes)),
+            folders=tuple(dict.fromkeys(folders)),
+            created=time.time(),
+        )
+        _write(self.path, (*self.tokens(), token))
+        return token, secret
+
+    def revoke(self, wanted: str) -> Token:
+        """Remove the token that has this id, or this name if it is the only one of it.
+
+        Raises:
+            InvalidRequestError: there is none, or several have the name.
+            ConfigError: the file cannot be read or written.
+        """
+        tokens = self.tokens()
+        found = [t for t in tokens if t.id == wanted] or [t for t in tokens if t.name == wanted]
+        if len(found) != 1:
+            what = f"{len(found)} tokens are called {wanted!r}" if found else f"no token has the id or name {wanted!r}"
+            raise InvalidRequestError.of("token", what, hint="`everfind token list` shows the ids.")
+        _write(self.path, [token for token in tokens if token is not found[0]])
+        return found[0]
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            stat = self.path.stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unusable(self.path, error.strerror or str(error)) from error
+        return stat.st_mtime_ns, stat.st_ino
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read(path: Path) -> tuple[Token, ...]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return tuple(_token(entry) for entry in content["tokens"])
+    except OSError as error:
+        raise _unusable(path, error.strerror or str(error)) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise _unusable(path, "it is not what `everfind token create` writes") from error
+
+
+def _token(entry: dict[str, Any]) -> Token:
+    token = Token(**entry)
+    return replace(token, scopes=tuple(Scope(scope) for scope in token.scopes), folders=tuple(token.folders))
+
+
+def _write(path: Path, tokens: Iterable[Token]) -> None:
+    content = {"format": FORMAT, "tokens": [asdict(token) for token in tokens]}
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", delete=False) as file:
+            temporary = file.name
+            json.dump(content, file, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise _unusable(path, error.strerror or str(error)) from error
+
+
+def _unusable(path: Path, why: str) -> ConfigError:
+    return ConfigError(
+        f"the token file {path} cannot be used: {why}",
+        hint="Check its owner and mode, or set `token_file` to another one.",
+        details={"path": str(path)},
+    )

@@ -1,0 +1,109 @@
+"""How a client speaks to a server: the whole policy of channels in one place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.descriptor_pb2 import MethodOptions
+
+from everfind_rpc.tls import ClientTls, client_credentials
+
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+KEEPALIVE_SECONDS = 20
+
+READ_SECONDS = 30.0
+SEARCH_SECONDS = 30.0
+STATUS_SECONDS = 60.0
+EMBED_SECONDS = 120.0
+WATCH_SECONDS = 600.0
+"""Deadlines by kind of call, for callers that have none; a watch goes on after its deadline."""
+
+_RETRY = {
+    "maxAttempts": 4,
+    "initialBackoff": "0.1s",
+    "maxBackoff": "2s",
+    "backoffMultiplier": 2.5,
+    "retryableStatusCodes": ["UNAVAILABLE"],
+}
+_WITH_REQUEST_ID = frozenset({"everfind.indexer.v1.IndexerService.CreateIndexRun"})
+"""Calls that may be repeated because our clients give them a request id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server's address (HOST:PORT, all addresses of a name in turn), the token for it, and TLS (None: plain text)."""
+
+    address: str
+    token: str = ""
+    tls: ClientTls | None = None
+
+
+class Connection:
+    """An open channel to one endpoint; use it as a context manager. Connects at the first call."""
+
+    def __init__(self, endpoint: Endpoint, services: Iterable[ServiceDescriptor]) -> None:
+        """Prepare to call ``services``.
+
+        Raises:
+            ConfigError: a TLS file cannot be used.
+        """
+        self.endpoint = endpoint
+        target = endpoint.address if ":///" in endpoint.address else f"dns:///{endpoint.address}"
+        options = _options(list(services))
+        if endpoint.tls is None:
+            self.channel = grpc.insecure_channel(target, options)
+        else:
+            self.channel = grpc.secure_channel(target, client_credentials(endpoint.tls), options)
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the channel; calls under way are cancelled."""
+        self.channel.close()
+
+
+def _options(services: list[ServiceDescriptor]) -> list[tuple[str, Any]]:
+    return [
+        ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+        ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+        ("grpc.keepalive_time_ms", KEEPALIVE_SECONDS * 1000),
+        ("grpc.keepalive_timeout_ms", 10_000),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.dns_min_time_between_resolutions_ms", 5_000),
+        ("grpc.enable_http_proxy", 0),  # what is indexed goes to the configured server, and nowhere on the way
+        ("grpc.use_local_subchannel_pool", 1),
+        ("grpc.enable_retries", 1),
+        ("grpc.service_config", json.dumps(service_config(services))),
+    ]
+
+
+def service_config(services: list[ServiceDescriptor]) -> dict[str, Any]:
+    """Round robin over a name's addresses; retries for the calls that their contract marks as repeatable."""
+    names = [
+        {"service": method.containing_service.full_name, "method": method.name} for method in _repeatable(services)
+    ]
+    return {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "methodConfig": [{"name": names, "retryPolicy": _RETRY}],
+        "retryThrottling": {"maxTokens": 20, "tokenRatio": 0.5},
+    }
+
+
+def _repeatable(services: list[ServiceDescriptor]) -> Iterator[MethodDescriptor]:
+    """Unary calls only: with grpcio 1.85 a retried stream whose server goes never ends, not even at its deadline."""
+    for service in services:
+        for method in service.methods:
+            if method.server_streaming:
+                continue
+            level = method.GetOptions().idempotency_level
+            if level != MethodOptions.IDEMPOTENCY_UNKNOWN or method.full_name in _WITH_REQUEST_ID:
+                yield method

@@ -1,0 +1,118 @@
+"""One call to a server: with deadline, token and request id; cancelled with its caller; errors of our own classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+from google.rpc.status_pb2 import Status
+from grpc_status import rpc_status
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import EverfindError, InternalError, UnavailableError
+from everfind_rpc.channel import MAX_MESSAGE_BYTES, Connection
+from everfind_rpc.errors import status_to_error
+from everfind_rpc.logs import REQUEST_ID, REQUEST_ID_KEY
+
+if TYPE_CHECKING:
+    from grpc import UnaryStreamMultiCallable, UnaryUnaryMultiCallable
+
+RequestT = TypeVar("RequestT", bound=Message)
+ResponseT = TypeVar("ResponseT", bound=Message)
+
+
+class Calls:
+    """Makes calls over a connection. Thread-safe."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._endpoint = connection.endpoint
+
+    def unary(
+        self,
+        method: UnaryUnaryMultiCallable[RequestT, ResponseT],
+        request: RequestT,
+        *,
+        seconds: float,
+        cancel: Cancellation | None = None,
+    ) -> ResponseT:
+        """The answer of a call that may take ``seconds``, or less if its caller's deadline comes before.
+
+        Raises:
+            EverfindError: what the server answered, in the class that it had there.
+        """
+        timeout = _timeout(seconds, cancel)
+        call = method.future(request, timeout=timeout, metadata=self._metadata())
+        forget = cancel.on_cancel(call.cancel) if cancel else None
+        try:
+            return call.result()
+        except (grpc.RpcError, grpc.FutureCancelledError):
+            raise self._error(call, cancel) from None
+        finally:
+            if forget:
+                forget()
+
+    def stream(
+        self,
+        method: UnaryStreamMultiCallable[RequestT, ResponseT],
+        request: RequestT,
+        *,
+        seconds: float,
+        cancel: Cancellation | None = None,
+    ) -> Iterator[ResponseT]:
+        """The answers of a stream, as :meth:`unary`. A reader that leaves cancels the call."""
+        call = method(request, timeout=_timeout(seconds, cancel), metadata=self._metadata())
+        forget = cancel.on_cancel(call.cancel) if cancel else None
+        try:
+            yield from call
+        except grpc.RpcError:
+            raise self._error(call, cancel) from None
+        finally:
+            if forget:
+                forget()
+            call.cancel()
+
+    def _metadata(self) -> tuple[tuple[str, str], ...]:
+        token, request_id = self._endpoint.token, REQUEST_ID.get()
+        return (
+            *((("authorization", f"Bearer {token}"),) if token else ()),
+            *(((REQUEST_ID_KEY, request_id),) if request_id else ()),
+        )
+
+    def _error(self, call: grpc.Call, cancel: Cancellation | None) -> EverfindError:
+        """What a call ended with; its caller's own giving up first."""
+        if cancel:
+            cancel.check()
+        code, details = call.code(), call.details() or ""
+        status = _status(call)
+        if status is not None:
+            return status_to_error(status)
+        if code is grpc.StatusCode.UNAVAILABLE:
+            return UnavailableError(
+                f"no everfind answers at {self._endpoint.address}: {details}",
+                hint="Check the address and TLS settings, and that the server is up (`everfind serve`).",
+                details={"address": self._endpoint.address},
+            )
+        if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "message" in details:
+            return InternalError(
+                f"a message is larger than {MAX_MESSAGE_BYTES >> 20} MiB: {details}", hint="Ask for less at a time."
+            )
+        return status_to_error(Status(code=code.value[0], message=details))
+
+
+def _timeout(seconds: float, cancel: Cancellation | None) -> float:
+    if cancel is None:
+        return seconds
+    cancel.check()
+    remaining = cancel.remaining()
+    return seconds if remaining is None else min(seconds, remaining)
+
+
+def _status(call: grpc.Call) -> Status | None:
+    """The status that our server sent; None if gRPC itself or a proxy ended the call."""
+    try:
+        status: Status | None = rpc_status.from_call(call)
+    except ValueError:
+        return None
+    return status

@@ -1,0 +1,62 @@
+"""What a servicer says of itself: its calls, who may make them, and what each gets to know of its caller."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.message import Message
+
+from everfind_core.cancellation import Cancellation
+from everfind_rpc.auth import Principal, Scope
+
+RequestT = TypeVar("RequestT", bound=Message)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who calls, until when, and the id under which all services log the call."""
+
+    principal: Principal
+    cancel: Cancellation
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Generic[RequestT]):
+    """A call with one answer. ``answer`` runs in a thread; any of ``scopes`` allows it."""
+
+    request: type[RequestT]
+    answer: Callable[[RequestT, Call], Message]
+    scopes: frozenset[Scope]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream(Generic[RequestT]):
+    """A call with a stream of answers. ``answer`` runs in the event loop and must not block it."""
+
+    request: type[RequestT]
+    answer: Callable[[RequestT, Call], AsyncIterator[Message]]
+    scopes: frozenset[Scope]
+
+
+Method: TypeAlias = Unary[Any] | Stream[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service with the calls that its engine can answer; others of its contract are UNIMPLEMENTED.
+
+    ``stop`` ends, in a thread, what outlives a call. It is called once, before calls under way are waited for.
+    """
+
+    descriptor: ServiceDescriptor
+    methods: Mapping[str, Method]
+    stop: Callable[[], None] = lambda: None
+
+    @property
+    def name(self) -> str:
+        """The full name, as in ``everfind.searcher.v1.SearcherService``."""
+        return self.descriptor.full_name

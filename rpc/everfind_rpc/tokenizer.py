@@ -1,0 +1,84 @@
+"""A tokenizer in the form in which it travels: the ``tokenizer.json`` of the library ``tokenizers``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from everfind_core.errors import ModelUnusableError
+from everfind_core.model import TokenSpans
+
+if TYPE_CHECKING:
+    import tokenizers
+
+TokenIds = npt.NDArray[np.int64]
+
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class FileTokenizer:
+    """A ``tokenizer.json``, with no truncation and no padding whatever the file says.
+
+    Implements :class:`everfind_core.ports.Tokenizer`, at the embedder and at its callers alike. Text is data: the name
+    of a special token in it (``[SEP]``, ``<s>``) is tokenised like any other characters.
+    """
+
+    def __init__(self, content: bytes, *, source: str) -> None:
+        """Read the file's ``content``; ``source`` names it in errors.
+
+        Raises:
+            ModelUnusableError: it is not a tokenizer.
+        """
+        self.content = content
+        self._tokenizer = _parse(content, source)
+        self._sliceable = _is_bert_style(self._tokenizer)
+
+    @property
+    def sliceable(self) -> bool:
+        """Whether the tokens of lines are the same alone as inside a longer text; true for BERT-style models."""
+        return self._sliceable
+
+    def encode(self, text: str) -> TokenSpans:
+        """Tokens of ``text``, without special tokens, prefix, truncation or padding."""
+        encoding = self._encode(text)
+        count = len(encoding)
+        starts = np.fromiter((start for start, _ in encoding.offsets), np.int64, count)
+        return TokenSpans(np.array(encoding.ids, np.int64), np.maximum.accumulate(starts))
+
+    def encode_ids(self, text: str) -> TokenIds:
+        """The ids alone, which is faster."""
+        return np.array(self._encode(text).ids, np.int64)
+
+    def _encode(self, text: str) -> tokenizers.Encoding:
+        try:
+            return self._tokenizer.encode(text, add_special_tokens=False)
+        except TypeError:  # how the library refuses lone surrogates
+            return self._tokenizer.encode(_LONE_SURROGATES.sub("\ufffd", text), add_special_tokens=False)
+
+
+def _parse(content: bytes, source: str) -> tokenizers.Tokenizer:
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer: tokenizers.Tokenizer = Tokenizer.from_buffer(content)
+    except Exception as error:  # the library raises plain Exception
+        raise ModelUnusableError(
+            f"{source} is not a tokenizer that everfind can read: {error}",
+            hint="The model's directory needs the tokenizer.json of a fast tokenizer.",
+            details={"path": source},
+        ) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _is_bert_style(tokenizer: tokenizers.Tokenizer) -> bool:
+    """BERT's rules look at one character at a time and split at every white space, so no token sees another line."""
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+
+    return isinstance(tokenizer.pre_tokenizer, BertPreTokenizer) and isinstance(tokenizer.normalizer, BertNormalizer)

@@ -1,0 +1,81 @@
+"""The embedder over gRPC."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from everfind.embedder.v1 import embedder_service_pb2 as pb
+from everfind_core.errors import InvalidRequestError, ModelUnusableError
+from everfind_core.ports import Embedder
+from everfind_rpc.auth import Scope
+from everfind_rpc.converters.embedding import (
+    TextInput,
+    TokenizerFile,
+    embed_request_from_proto,
+    model_to_proto,
+    tokenizer_to_parts,
+    vectors_to_proto,
+)
+from everfind_rpc.service import Call, Service, Stream, Unary
+from everfind_rpc.tokenizer import FileTokenizer
+
+MAX_BATCH_TEXTS = 512
+_ANY = frozenset({Scope.SEARCH, Scope.INDEX})
+
+
+def embedder_service(embedder: Embedder) -> Service:
+    """The service of an embedder."""
+    servicer = EmbedderServicer(embedder)
+    return Service(
+        pb.DESCRIPTOR.services_by_name["EmbedderService"],
+        {
+            "GetModel": Unary(pb.GetModelRequest, servicer.get_model, _ANY),
+            "GetTokenizer": Stream(pb.GetTokenizerRequest, servicer.get_tokenizer, _ANY),
+            "Embed": Unary(pb.EmbedRequest, servicer.embed, _ANY),
+            "Rerank": Unary(pb.RerankRequest, servicer.rerank, _ANY),
+        },
+    )
+
+
+class EmbedderServicer:
+    """Answers the calls of ``everfind.embedder.v1.EmbedderService``."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def get_model(self, _request: pb.GetModelRequest, _call: Call) -> pb.GetModelResponse:
+        """Which model this is."""
+        return pb.GetModelResponse(model=model_to_proto(self._embedder.model()), max_batch_texts=MAX_BATCH_TEXTS)
+
+    async def get_tokenizer(
+        self, _request: pb.GetTokenizerRequest, _call: Call
+    ) -> AsyncIterator[pb.GetTokenizerResponse]:
+        """The model's tokenizer."""
+        for part in tokenizer_to_parts(await asyncio.to_thread(self._tokenizer_file)):
+            yield part
+
+    def embed(self, request: pb.EmbedRequest, call: Call) -> pb.EmbedResponse:
+        """Vectors of a batch."""
+        batch = embed_request_from_proto(request)
+        size = len(batch.texts) if isinstance(batch, TextInput) else len(batch.sequences)
+        if size > MAX_BATCH_TEXTS:
+            raise InvalidRequestError.of("input", f"it holds {size} texts, at most {MAX_BATCH_TEXTS} are taken")
+        if isinstance(batch, TextInput):
+            vectors = self._embedder.embed(batch.texts, batch.kind, cancel=call.cancel)
+        else:
+            vectors = self._embedder.embed_tokens(batch.sequences, cancel=call.cancel)
+        return vectors_to_proto(vectors, self._embedder.model().identity)
+
+    def rerank(self, _request: pb.RerankRequest, _call: Call) -> pb.RerankResponse:
+        """Refused: no reranker is configured."""
+        raise ModelUnusableError("no reranker is configured", hint="Search without reranking.")
+
+    def _tokenizer_file(self) -> TokenizerFile:
+        identity = self._embedder.model().identity
+        tokenizer = self._embedder.tokenizer()
+        if not isinstance(tokenizer, FileTokenizer):
+            raise ModelUnusableError(
+                f"the tokenizer of {identity} cannot be sent", hint="Count tokens at the embedder."
+            )
+        return TokenizerFile(identity, tokenizer.content)

@@ -1,0 +1,93 @@
+"""The indexer as a process: ``python -m everfind_indexer``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+from pydantic_settings import NoDecode
+
+from everfind_core.model import Folder
+from everfind_core.paths import encode_os_path
+from everfind_rpc.service import Service
+from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
+
+
+def _folders(given: Any) -> tuple[Folder, ...]:
+    """Folders of ``NAME=PATH`` or ``PATH``, separated by commas."""
+    folders: dict[str, Folder] = {}
+    for entry in comma_separated(given):
+        name, equals, path = entry.partition("=")
+        if not equals:
+            name, path = Path(entry).name, entry
+        if not name or "/" in name or not path.startswith("/"):
+            raise ValueError(f"{entry!r} is no NAME=PATH with an absolute path")
+        if name in folders:
+            raise ValueError(f"two folders are called {name!r}")
+        folders[name] = Folder(name, encode_os_path(os.path.realpath(path)))
+    return tuple(folders.values())
+
+
+class IndexerServerSettings(ServiceSettings):
+    """What the indexer's process is told. Sizes of chunks are in the model's own tokens."""
+
+    index_dir: Path = Field(description="Directory of the index.")
+    folders: Annotated[tuple[Folder, ...], NoDecode, BeforeValidator(_folders)] = Field(
+        description="Folders to index, as NAME=PATH or PATH, separated by commas."
+    )
+    embedder: str = Field(description="HOST:PORT of the embedder.")
+    user_ignore: Path | None = Field(default=None, description="An .indexignore that holds for every folder.")
+    max_file_bytes: int = Field(default=500_000, ge=1, le=1 << 30, description="Larger files are left out.")
+    redact_secrets: bool = Field(default=True, description="Mask private keys and provider tokens.")
+    chunk_tokens: int = Field(default=200, ge=16, le=8192, description="Tokens that a chunk of prose aims at.")
+    code_chunk_tokens: int = Field(default=128, ge=16, le=8192, description="Tokens that a chunk of code aims at.")
+    chunk_overlap: int = Field(
+        default=35, ge=0, le=4096, description="Tokens repeated where a section had to be split."
+    )
+    concurrency: int = Field(
+        default=0, ge=0, le=256, description="Embedding calls under way at once; 0 is the default."
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until told to stop; gives the exit code."""
+    return run_service("indexer", IndexerServerSettings, _open, arguments)
+
+
+def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Service:
+    from everfind_indexer.engine import IndexEngine
+    from everfind_indexer.servicer import indexer_service
+    from everfind_indexer.settings import IndexerSettings
+    from everfind_indexer.store import open_writer
+    from everfind_indexer.syntax import SyntaxChunker
+    from everfind_rpc.channel import Connection
+    from everfind_rpc.clients import embedder
+    from everfind_rpc.clients.patience import PatientEmbedder
+
+    to_embedder = stack.enter_context(Connection(settings.endpoint(settings.embedder), [embedder.SERVICE]))
+    engine = IndexEngine(
+        IndexerSettings(
+            index_directory=settings.index_dir,
+            folders=settings.folders,
+            user_ignore=settings.user_ignore,
+            max_file_bytes=settings.max_file_bytes,
+            redact_secrets=settings.redact_secrets,
+            chunk_tokens=settings.chunk_tokens,
+            code_chunk_tokens=settings.code_chunk_tokens,
+            chunk_overlap=settings.chunk_overlap,
+            concurrency=settings.concurrency,
+        ),
+        PatientEmbedder(embedder.RemoteEmbedder(to_embedder)),
+        SyntaxChunker(),
+        open_writer,
+    )
+    return indexer_service(engine)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

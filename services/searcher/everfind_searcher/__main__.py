@@ -1,0 +1,62 @@
+"""The searcher as a process: ``python -m everfind_searcher``."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+from pydantic_settings import NoDecode
+
+from everfind_core.fusion import RRF_K
+from everfind_rpc.service import Service
+from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
+from everfind_searcher.settings import Fusion, SearcherSettings
+
+
+class SearcherServerSettings(ServiceSettings):
+    """What the searcher's process is told."""
+
+    index_dir: Path = Field(description="Directory of the index; reading it is enough.")
+    embedder: str = Field(description="HOST:PORT of the embedder.")
+    indexer: str = Field(description="HOST:PORT of the indexer, which reads what surrounds a hit.")
+    fusion: Fusion = Field(default=Fusion.WEIGHTED, description="How the two arms become one order: weighted or rrf.")
+    rrf_k: int = Field(default=RRF_K, ge=1, le=10_000, description="Smoothing constant of rrf.")
+    redact_secrets: bool = Field(default=True, description="Answer only from an index whose secrets are masked.")
+    default_exclude: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
+        default=(), description="Path globs, separated by commas, that a search leaves out unless it asks for all."
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until told to stop; gives the exit code."""
+    return run_service("searcher", SearcherServerSettings, _open, arguments)
+
+
+def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Service:
+    from everfind_rpc.channel import Connection
+    from everfind_rpc.clients import embedder, indexer
+    from everfind_searcher.engine import SearchEngine
+    from everfind_searcher.servicer import searcher_service
+    from everfind_searcher.status import index_status
+    from everfind_searcher.store import open_reader
+
+    to_embedder = stack.enter_context(Connection(settings.endpoint(settings.embedder), [embedder.SERVICE]))
+    to_indexer = stack.enter_context(Connection(settings.endpoint(settings.indexer), [indexer.SERVICE]))
+    index = SearcherSettings(
+        settings.index_dir,
+        fusion=settings.fusion,
+        rrf_k=settings.rrf_k,
+        default_exclude=settings.default_exclude,
+        redact_secrets=settings.redact_secrets,
+    )
+    engine = SearchEngine(index, embedder.RemoteEmbedder(to_embedder), indexer.RemoteIndexer(to_indexer), open_reader)
+    stack.callback(engine.close)
+    return searcher_service(engine, lambda: index_status(index, open_reader))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""What a searcher sees of its index."""
+
+from __future__ import annotations
+
+from everfind_core import __version__
+from everfind_core.errors import IndexMissingError
+from everfind_core.index_directory import current_index
+from everfind_core.model import Coverage, FolderStatus, WorkspaceStatus
+from everfind_searcher.current import ReaderOpener
+from everfind_searcher.settings import SearcherSettings
+
+
+def index_status(settings: SearcherSettings, open_reader: ReaderOpener) -> WorkspaceStatus:
+    """The status of the index that answers now; an empty one before the first run.
+
+    Raises:
+        IndexDamagedError, IndexIncompatibleError: the index cannot be read.
+    """
+    try:
+        location = current_index(settings.index_directory)
+    except IndexMissingError:
+        return WorkspaceStatus(
+            workspace=settings.workspace,
+            index_directory=str(settings.index_directory),
+            generation=0,
+            folders=(),
+            coverage=Coverage(),
+            version=__version__,
+        )
+    published = location.read_coverage()
+    return WorkspaceStatus(
+        workspace=settings.workspace,
+        index_directory=str(settings.index_directory),
+        generation=location.generation_base + open_reader(location.directory).generation(),
+        folders=tuple(FolderStatus(f.folder, f.coverage, redactions=f.redactions) for f in published.folders),
+        coverage=published.total(),
+        model=location.manifest.model,
+        indexed_at=published.indexed_at,
+        redactions=sum(f.redactions for f in published.folders),
+        version=__version__,
+    )

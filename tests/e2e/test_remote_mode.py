@@ -1,0 +1,131 @@
+"""The command line against `everfind serve` and against the three services, as real processes."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.corpus import write_corpus
+from tests.support.processes import Home
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    write_corpus(tmp_path)
+    home = Home(tmp_path)
+    home.run("add", str(tmp_path / "code"), str(tmp_path / "docs"))
+    return home
+
+
+@contextlib.contextmanager
+def process(
+    home: Home, *command: str, ready: str, env: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """A process that has said ``ready`` on stderr; it must end well when told to."""
+    log = home.base / f"{command[-1].replace('/', '_')}.log"
+    with log.open("w") as stderr:
+        started = subprocess.Popen(
+            [sys.executable, "-m", *command], cwd=home.base, env={**home.env, **(env or {})}, stderr=stderr, text=True
+        )
+        try:
+            ends = time.monotonic() + 60
+            while ready not in log.read_text():
+                assert started.poll() is None, log.read_text()
+                assert time.monotonic() < ends, log.read_text()
+                time.sleep(0.05)
+            yield started
+        finally:
+            started.send_signal(signal.SIGTERM)
+            assert started.wait(60) == 0, log.read_text()
+            assert "Traceback" not in log.read_text()
+
+
+def free_address() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+def test_a_served_corpus_answers_as_the_local_one(home: Home) -> None:
+    address = free_address()
+    with process(home, "everfind_gateway", "serve", "--listen", address, ready="serving on"):
+        remote = {"EVERFIND_SERVER": address}
+        assert home.json("index", env=remote)["files"]["indexed"] == 10
+        for command in (
+            ("search", "token refresh", "--folder", "docs"),
+            ("search", "登录鉴权"),
+            ("gather", "WriteAtomic", "--context-lines", "3"),
+            ("grep", "refresh_token"),
+            ("cat", "code/src/session.py:3-5"),
+            ("cat", str(home.base / "docs" / "auth.md")),
+            ("list",),
+        ):
+            assert home.json(*command, env=remote) == home.json(*command), command
+        assert home.json("index", "docs", env=remote)["files"]["unchanged"] == 6
+        assert home.json("status", env=remote)["coverage"] == home.json("status")["coverage"]
+        outside = Home(home.base / "elsewhere")
+        outside.base.mkdir()
+        assert outside.json("search", "capybara", env=remote)["hits"] == home.json("search", "capybara")["hits"]
+
+
+def test_what_cannot_work_remotely_says_why(home: Home) -> None:
+    remote = {"EVERFIND_SERVER": free_address()}
+    for command in (("add", "."), ("remove", "docs"), ("serve",), ("token", "list"), ("eval", ".")):
+        assert "where the server runs" in home.run(*command, code=2, env=remote).stderr
+    assert "no everfind answers at" in home.run("search", "x", code=10, env=remote).stderr
+    assert "is no HOST[:PORT]" in home.run("--server", "http://x", "search", "x", code=3).stderr
+
+
+def test_tokens_are_asked_for_once_there_are_some(home: Home) -> None:
+    home.run("index")
+    assert "without a token" in home.run("serve", "--listen", "0.0.0.0:0", code=3).stderr
+    everything = home.run("token", "create", "ops", "--scope", "admin").stdout.strip()
+    limited = home.run("token", "create", "guest", "--folder", "docs").stdout.strip()
+    listed = home.run("token", "list").stdout
+    assert everything not in listed
+    assert "guest" in listed
+    address = free_address()
+    with process(home, "everfind_gateway", "serve", "--listen", address, ready="serving on"):
+        asked = {"EVERFIND_SERVER": address}
+        assert "no token" in home.run("search", "x", code=9, env=asked).stderr
+        guest = {**asked, "EVERFIND_SERVER_TOKEN": limited}
+        assert [f["name"] for f in home.json("list", env=guest)["folders"]] == ["docs"]
+        assert "lacks the scope" in home.run("index", code=9, env=guest).stderr
+        ops = {**asked, "EVERFIND_SERVER_TOKEN": everything}
+        assert len(home.json("list", env=ops)["folders"]) == 2
+        home.run("token", "revoke", "guest")
+        assert "unknown or was revoked" in home.run("list", code=9, env=guest).stderr
+
+
+def test_three_services_answer_as_one_process_does(home: Home) -> None:
+    home.run("index")
+    embedder, indexer, searcher = free_address(), free_address(), free_address()
+    services = {
+        "EVERFIND_INDEX_DIR": str(home.base / "team"),
+        "EVERFIND_FOLDERS": f"{home.base / 'code'},docs={home.base / 'docs'}",
+        "EVERFIND_EMBEDDER": embedder,
+        "EVERFIND_INDEXER": indexer,
+    }
+    pids: dict[str, int] = {}
+    with contextlib.ExitStack() as stack:
+        for module, address in (("embedder", embedder), ("indexer", indexer), ("searcher", searcher)):
+            env = {**services, "EVERFIND_LISTEN": address}
+            started = stack.enter_context(process(home, f"everfind_{module}", ready="listening", env=env))
+            pids[module] = started.pid
+        report = home.json("index", env={"EVERFIND_SERVER": indexer})
+        assert report["files"]["indexed"] == 10
+        local, remote = (home.json("search", "token refresh", env=env) for env in ({}, {"EVERFIND_SERVER": searcher}))
+        assert [(h["path"], h["score"]) for h in remote["hits"]] == [(h["path"], h["score"]) for h in local["hits"]]
+        maps = {name: Path(f"/proc/{pid}/maps").read_text() for name, pid in pids.items()}
+        assert "onnxruntime" not in maps["indexer"] + maps["searcher"]
+        assert "lance" not in maps["embedder"]
