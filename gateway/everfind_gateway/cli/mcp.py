@@ -1,0 +1,186 @@
+"""`mcp`: serve agents, and register the server with their hosts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from everfind_core.errors import EXIT_CODES, ConfigError, ErrorKind, UnavailableError
+from everfind_core.paths import printable
+from everfind_gateway.cli import runtime
+from everfind_gateway.cli.runtime import Runtime
+from everfind_gateway.render.streams import emit, note
+
+if TYPE_CHECKING:
+    from everfind_gateway.mcp.corpus import Corpus
+
+app = typer.Typer(
+    name="mcp",
+    help="Serve agents by the Model Context Protocol.\n\nOn standard input and output, until the former closes; "
+    "docs/mcp.md describes tools and hosts.",
+    rich_markup_mode=None,
+    add_completion=False,
+    invoke_without_command=True,
+)
+
+
+@app.callback()
+def mcp(
+    context: typer.Context,
+    *,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="The server's name, as hosts show it.")
+    ] = None,
+    description: Annotated[
+        str | None, typer.Option("--description", metavar="TEXT", help="What agents are told that the folders hold.")
+    ] = None,
+    tool: Annotated[
+        list[str] | None,
+        typer.Option("--tool", metavar="NAME", help="Offer this tool, and no others but those named. Repeatable."),
+    ] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve many clients on streamable HTTP instead.")] = False,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="With --http: listen here.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="With --http: on this port.")] = 8765,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --http: the token that every request must carry, in a file. EVERFIND_MCP_TOKEN is the same. "
+            "Needed on addresses that others reach.",
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="With --http: another name of this server. Repeatable."),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="With --http: web pages of this origin may call. Repeatable."),
+    ] = None,
+) -> None:
+    """Serve on standard input and output."""
+    if context.invoked_subcommand is not None:
+        return
+    flags: dict[str, Any] = {"mcp_name": name, "mcp_description": description, "mcp_tools": tool or None}
+    started = runtime.runtime_of(context)
+    if started.server is not None:
+        flags["server"] = started.server
+    if not http:
+        _serve_stdio(started, flags)
+        return
+
+    from everfind_gateway.mcp.http import HttpOptions, check_options, serve_http
+
+    options = HttpOptions(host, port, _token(token_file), tuple(allow_host or ()), tuple(allow_origin or ()))
+    check_options(options)
+    settings = started.settings(**flags)
+    corpus = _corpus(started, flags)
+
+    from everfind_gateway.mcp.server import build_server
+
+    corpus.warm_up()
+    try:
+        serve_http(build_server(corpus, settings), options)
+    finally:
+        _close(corpus, EXIT_CODES[ErrorKind.CANCELLED])
+
+
+def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
+    from everfind_gateway.mcp.wire import claim
+
+    if sys.stdin is None or sys.stdout is None:
+        raise UnavailableError("standard input or output is closed", hint="A host starts this command with both open.")
+    interactive = sys.stdin.isatty()
+    wire = claim()
+    settings = started.settings(**flags)
+    if interactive:
+        note("everfind speaks MCP on standard input and output; a host starts it. Ctrl-D ends it.")
+    corpus = _corpus(started, flags)
+
+    from everfind_gateway.mcp.server import Activity, build_server
+    from everfind_gateway.mcp.stdio import serve
+
+    activity = Activity()
+    code = serve(build_server(corpus, settings, activity=activity), activity, wire)
+    _close(corpus, code)
+    if code:
+        raise typer.Exit(code)
+
+
+def _corpus(started: Runtime, flags: dict[str, Any]) -> Corpus:
+    import logging
+
+    from everfind_gateway.mcp.corpus import Corpus
+    from everfind_gateway.settings import load_settings
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    return Corpus(lambda: load_settings(started.config, flags=flags), runtime.open_workspace)
+
+
+def _close(corpus: Corpus, code: int) -> None:
+    """Close it; or end the process at once where native code still runs, which must not meet its end half-way."""
+    if not corpus.close():
+        os._exit(code)
+
+
+def _token(file: Path | None) -> str:
+    if file is None:
+        return os.environ.get("EVERFIND_MCP_TOKEN", "")
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read the token file {file}: {error}", hint="Check its path and mode.") from error
+    if not token:
+        raise ConfigError(f"the token file {file} is empty", hint="Write a long random word into it.")
+    return token
+
+
+@app.command()
+def install(
+    context: typer.Context,
+    client: Annotated[
+        Literal["claude", "cursor", "codex", "zed", "vscode"], typer.Option(help="The host to register with.")
+    ],
+    *,
+    project: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="For this project only, in a file that can be shared.", file_okay=False),
+    ] = None,
+    name: Annotated[str, typer.Option(metavar="NAME", help="The server's name there.")] = "everfind",
+    write: Annotated[
+        bool, typer.Option("--write", help="Write it, in place of printing it. Other servers there stay.")
+    ] = False,
+) -> None:
+    """Print, or write, what makes a host start this server."""
+    from everfind_gateway.mcp import registration
+
+    wanted = registration.registration(client, name, _command(context, project), project)
+    if not write:
+        if wanted.file is not None:
+            note(f"Add to {printable(str(wanted.file))}:")
+        emit(wanted.text())
+        return
+    if wanted.file is None:
+        note(f"{client} keeps its own file; run this:")
+        emit(wanted.text())
+    elif registration.write(wanted):
+        emit(f"registered {name} in {printable(str(wanted.file))}")
+    else:
+        emit(f"{name} is registered in {printable(str(wanted.file))} already")
+
+
+def _command(context: typer.Context, project: Path | None) -> list[str]:
+    """What starts the server: without a machine's paths in a file that others get."""
+    started = runtime.runtime_of(context)
+    options = ["--server", started.server] if started.server is not None else []
+    if started.config is not None:
+        options += ["--config", str(started.config if project is not None else started.config.absolute())]
+    if project is not None:
+        return ["everfind", *options, "mcp"]
+    found = shutil.which("everfind")
+    return [*([found] if found else [sys.executable, "-m", "everfind_gateway"]), *options, "mcp"]

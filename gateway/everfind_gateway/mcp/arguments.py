@@ -1,0 +1,232 @@
+"""What the tools take: one model a tool, its JSON schema, and a sentence for arguments that are wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from everfind_core.errors import FieldViolation, InvalidRequestError
+from everfind_gateway.suggestions import did_you_mean
+
+MAX_QUERY = 10_000
+MAX_VALUES = 50
+MAX_VALUE = 4_096
+MAX_TOKENS = 100_000
+
+
+class Arguments(BaseModel):
+    """The arguments of a tool. Unknown ones are refused; null means left out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+def _as_list(value: Any) -> Any:
+    """A list, also where a model sends its only element, or the list as JSON text."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return [value]
+    return [value] if value else []
+
+
+def _without_nul(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("it holds NUL, which no name has")
+    return value
+
+
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_VALUE), AfterValidator(_without_nul)]
+Texts: TypeAlias = Annotated[
+    list[Name],
+    BeforeValidator(_as_list),
+    Field(max_length=MAX_VALUES),
+]
+Query: TypeAlias = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_QUERY,
+        description="What you are looking for, in a sentence or as an identifier: `where are expired tokens renewed`, "
+        "`refresh_token`, `ERR_TOKEN_EXPIRED`.",
+    ),
+]
+Folders: TypeAlias = Annotated[
+    Texts, Field(description="Only these folders, by name or absolute path, as list_folders gives them.")
+]
+Mode: TypeAlias = Annotated[
+    Literal["hybrid", "semantic", "lexical"],
+    Field(
+        description="hybrid (by meaning and by words; best nearly always), semantic (meaning only) or lexical (words "
+        "only). Left out: the user's setting, hybrid unless changed."
+    ),
+]
+
+
+class SearchArguments(Arguments):
+    """Arguments of `search`."""
+
+    query: Query
+    limit: Annotated[int, Field(ge=1, le=50, description="How many hits a page.")] = 6
+    folders: Folders = []
+    include: Annotated[
+        Texts,
+        Field(
+            description="Only files whose path below the folder matches one of these gitignore-style globs: `*.py`, "
+            "`src/**`. A plain word matches a whole path segment."
+        ),
+    ] = []
+    exclude: Annotated[Texts, Field(description="Leave out files whose path matches one of these globs.")] = []
+    languages: Annotated[
+        Texts, Field(description="Only these languages, in lower case: `python`, `go`, `markdown`.")
+    ] = []
+    kinds: Annotated[Texts, Field(description="Only chunks of these kinds: `function`, `class`, `method`.")] = []
+    mode: Mode = "hybrid"
+    include_hidden: Annotated[
+        bool,
+        Field(description="Also what the user's default excludes or a document's status (superseded …) hide."),
+    ] = False
+    max_tokens: Annotated[
+        int,
+        Field(
+            ge=0, le=MAX_TOKENS, description="Only the best hits whose text fits this many tokens; 0 is no such limit."
+        ),
+    ] = 4_000
+    cursor: Annotated[
+        str,
+        Field(max_length=1_000, description="`next_cursor` of the page before, with the same other arguments."),
+    ] = ""
+
+
+class GatherArguments(SearchArguments):
+    """Arguments of `gather`."""
+
+    limit: Annotated[int, Field(ge=1, le=50, description="How many passages.")] = 5
+    context_lines: Annotated[
+        int, Field(ge=0, le=200, description="Lines of the file before and after each hit; not part of max_tokens.")
+    ] = 5
+
+
+class NoArguments(Arguments):
+    """Arguments of tools that take none."""
+
+
+class CatFileArguments(Arguments):
+    """Arguments of `cat_file`."""
+
+    path: Annotated[Name, Field(description="The file as a hit shows it, `FOLDER/PATH`, or its absolute path.")]
+    start_line: Annotated[int, Field(ge=1, description="First line, from 1.")] = 1
+    end_line: Annotated[int, Field(ge=0, description="Last line, included; 0 is the end of the file.")] = 0
+
+
+class GrepArguments(Arguments):
+    """Arguments of `grep`."""
+
+    pattern: Annotated[
+        str, Field(min_length=1, max_length=1_000, description="What stands on the line: plain text unless regex.")
+    ]
+    regex: Annotated[bool, Field(description="The pattern is a regular expression in RE2 syntax.")] = False
+    case_sensitive: Annotated[bool, Field(description="Upper and lower case differ.")] = True
+    folders: Folders = []
+    globs: Annotated[
+        Texts, Field(description="Only files whose path below the folder matches one of these globs: `*.py`, `src/**`.")
+    ] = []
+    max_results: Annotated[int, Field(ge=1, le=1_000, description="Stop after this many matching lines.")] = 50
+    seconds: Annotated[float, Field(gt=0, le=60, description="Stop after this time, with what was found.")] = 10.0
+
+
+class IndexArguments(Arguments):
+    """Arguments of `index`."""
+
+    paths: Annotated[
+        Texts,
+        Field(description="Names of folders, or absolute paths in one. Left out: all folders."),
+    ] = []
+    force: Annotated[bool, Field(description="Process unchanged files, too. Rarely needed.")] = False
+    max_files: Annotated[int, Field(ge=0, le=10_000_000, description="Stop after so many changed files; 0: none.")] = 0
+
+
+class StatusArguments(Arguments):
+    """Arguments of `status`."""
+
+    skipped_files: Annotated[bool, Field(description="List what was left out, each with its reason.")] = False
+    max_skipped: Annotated[int, Field(ge=1, le=10_000, description="Length of that list at most.")] = 100
+
+
+class SearchNotesArguments(Arguments):
+    """Arguments of `search_notes`, with the names that its users know."""
+
+    query: Query
+    exclude: Annotated[Texts, Field(description="Leave out paths with one of these segments or globs.")] = []
+    searchAll: Annotated[  # noqa: N815 - the alias keeps its argument names
+        bool,
+        Field(description="Also what is left out by default: excluded folders, superseded documents."),
+    ] = False
+
+
+class CodebaseSearchArguments(Arguments):
+    """Arguments of `codebase_search`, with the names that its users know."""
+
+    information_request: Annotated[
+        str, Field(min_length=1, max_length=MAX_QUERY, description="What to find, in natural language.")
+    ]
+    directory_path: Annotated[Name, Field(description="Absolute path of the code base, or a part of it.")]
+
+
+def input_schema(model: type[Arguments]) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments: one flat object, without references, unions or titles."""
+    schema = model.model_json_schema()
+    properties = schema.get("properties", {})
+    for name, described in properties.items():
+        described.pop("title", None)
+        if name == "mode":
+            described.pop("default", None)
+    required = {"required": schema["required"]} if "required" in schema else {}
+    return {"type": "object", "properties": properties, **required, "additionalProperties": False}
+
+
+def parse(model: type[A], given: Mapping[str, Any]) -> A:
+    """The arguments in ``given``; ``contextLines`` is taken for ``context_lines``, null for left out.
+
+    Raises:
+        InvalidRequestError: an argument is missing, unknown or out of range; the message names each.
+    """
+    known = model.model_fields
+    values = {}
+    for name, value in given.items():
+        snake = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match.group().lower()}", name)
+        use = snake if name not in known and snake in known and snake not in given else name
+        if value is not None or use not in known:
+            values[use] = value
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        violations = tuple(_violation(one, list(known)) for one in error.errors(include_url=False))
+        sentence = "; ".join(f"{v.field}: {v.description}" for v in violations[:3])
+        raise InvalidRequestError(sentence, violations=violations) from None
+
+
+def _violation(error: Mapping[str, Any], known: list[str]) -> FieldViolation:
+    field = ".".join(str(part) for part in error["loc"])
+    kind, limits = error["type"], error.get("ctx", {})
+    if kind == "missing":
+        return FieldViolation(field, "it is missing")
+    if kind == "extra_forbidden":
+        meant, taken = did_you_mean(field, known), ", ".join(known) or "none"
+        return FieldViolation(field[:100], f"there is no such argument{meant} (arguments: {taken})")
+    shown = json.dumps(error["input"], ensure_ascii=True, default=str)
+    given = shown if len(shown) <= 80 else f"{shown[:80]}…"
+    if kind == "literal_error":
+        return FieldViolation(field, f"{given} is not one of {limits['expected']}")
+    what = error["msg"].removeprefix("Value error, ")
+    what = what[:1].lower() + what[1:]
+    return FieldViolation(field, f"{given} cannot be used: {what}")

@@ -1,0 +1,103 @@
+"""One tool call: engine work in a thread, cancelled with the request, its progress told on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from everfind_core.cancellation import Cancellation
+
+if TYPE_CHECKING:
+    from everfind_core.json_form import Json
+    from everfind_gateway.mcp.corpus import Corpus
+
+T = TypeVar("T")
+Tell: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Sends one progress notification: progress, total, message."""
+
+MAX_THREADS = 32
+PROGRESS_SECONDS = 0.2
+"""How often a progress notification goes out at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool answers: the structured form, and the same as text for a model to read."""
+
+    structured: Json
+    text: str
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a call is; set by the engine's thread, told by the server's loop.
+
+    ``done`` of ``total`` in any unit; only the newest state counts.
+    """
+
+    done: float = 0.0
+    total: float | None = None
+    message: str = ""
+
+    def report(self, done: float, total: float | None, message: str) -> None:
+        """Set where the call is."""
+        self.done, self.total, self.message = done, total, message
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a tool has at hand while it answers."""
+
+    corpus: Corpus
+    cancel: Cancellation = field(default_factory=Cancellation)
+    progress: Progress = field(default_factory=Progress)
+
+
+class Threads:
+    """The threads that engine calls run in: as many as :data:`MAX_THREADS`; further calls wait for one."""
+
+    def __init__(self) -> None:
+        self._limiter = anyio.CapacityLimiter(MAX_THREADS)
+
+    async def run(self, work: Callable[[Call], T], call: Call, tell: Tell | None = None) -> T:
+        """The outcome of ``work(call)``.
+
+        When the request is cancelled this returns at once, and the work is told to stop through ``call.cancel``.
+        """
+        outcome: list[T] = []
+        failure: list[Exception] = []
+
+        def in_thread() -> None:
+            try:
+                call.cancel.check()
+                outcome.append(work(call))
+            except Exception as error:
+                failure.append(error)
+
+        try:
+            async with anyio.create_task_group() as group:
+                if tell is not None:
+                    group.start_soon(_tell_progress, call.progress, tell)
+                await anyio.to_thread.run_sync(in_thread, abandon_on_cancel=True, limiter=self._limiter)
+                group.cancel_scope.cancel()
+        except BaseException:
+            call.cancel.cancel()
+            raise
+        if failure:
+            raise failure[0]
+        return outcome[0]
+
+
+async def _tell_progress(progress: Progress, tell: Tell) -> None:
+    """Send what changed; progress increases with each notification, as the protocol demands."""
+    told = -math.inf
+    while True:
+        if progress.message and progress.done > told:
+            told = progress.done
+            await tell(told, progress.total, progress.message)
+        await anyio.sleep(PROGRESS_SECONDS)

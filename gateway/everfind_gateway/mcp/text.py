@@ -1,0 +1,140 @@
+"""The tools' results as text for a model: short, and saying what is missing from them and how to get it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from everfind_core.model import (
+    FileText,
+    Folder,
+    GatherAnswer,
+    GrepAnswer,
+    Hit,
+    IndexReport,
+    SearchAnswer,
+    WorkspaceStatus,
+)
+from everfind_core.paths import printable
+from everfind_gateway.render.numbers import by_reason, count
+
+_FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+
+
+def search_text(answer: SearchAnswer) -> str:
+    """Each hit under a heading with its place, and what else there is to know."""
+    blocks = [_hit(hit, n, len(answer.hits)) for n, hit in enumerate(answer.hits, start=1)]
+    return "\n".join([*blocks, *remarks(answer)])
+
+
+def gather_text(answer: GatherAnswer) -> str:
+    """The Markdown block, and what else there is to know."""
+    return "\n".join([*([answer.markdown] if answer.passages else []), *remarks(answer.answer)])
+
+
+def remarks(answer: SearchAnswer) -> list[str]:
+    """What a reader of the hits must know besides: why there are none, what is missing, what may be stale."""
+    found = []
+    if not answer.hits:
+        found.append(_nothing(answer))
+    elif answer.next_cursor:
+        found.append(f"{count(answer.left_out, 'more hit')}; next page: cursor={answer.next_cursor!r}")
+    elif answer.left_out:
+        found.append(f"{count(answer.left_out, 'more hit')} did not fit into max_tokens")
+    if answer.hidden.count:
+        hidden = answer.hidden
+        best = f", the best is {printable(hidden.best_path)}" if hidden.best_path else ""
+        found.append(f"{count(hidden.count, 'document')} hidden by status{best}; include_hidden=true shows them")
+    if answer.staleness.stale or answer.staleness.pending:
+        found.append("Some files changed since they were indexed; the index tool brings them up to date.")
+    return found + [f"warning: {warning}" for warning in answer.warnings]
+
+
+def folders_text(folders: Sequence[tuple[Folder, bool]]) -> str:
+    """One line a folder: name and absolute path."""
+    if not folders:
+        return "No folder is added yet. The user adds one with `everfind add DIR`."
+    return "\n".join(
+        f"{printable(folder.name)}  {printable(folder.root)}"
+        + (f"  (only {', '.join(map(printable, folder.include))})" if folder.include else "")
+        + ("" if usable else "  (cannot be read now)")
+        for folder, usable in folders
+    )
+
+
+def file_text(text: FileText) -> str:
+    """The lines as they are, under a heading that says which they are."""
+    name = printable(f"{text.ref.folder}/{text.ref.path}")
+    if not text.text and text.start_line > text.total_lines:
+        return f"{name} has {count(text.total_lines, 'line')}; there is no line {text.start_line:,}."
+    facts = [f"{name} lines {text.start_line:,}-{text.end_line:,} of {text.total_lines:,}"]
+    if text.redactions:
+        facts.append("secrets masked")
+    if not text.indexed:
+        facts.append("not the version that the index holds")
+    rest = ""
+    if text.truncated:
+        following = f"continue with start_line={text.end_line + 1}" if text.end_line < text.total_lines else "line cut"
+        rest = f"\n[cut here, at line {text.end_line:,} of {text.total_lines:,}: {following}]"
+    return f"{'; '.join(facts)}\n{text.text}{rest}"
+
+
+def grep_text(answer: GrepAnswer) -> str:
+    """One line a match: `folder/path:line:text`."""
+    lines = [f"{printable(f'{m.ref.folder}/{m.ref.path}')}:{m.line}:{m.text}" for m in answer.matches]
+    if not answer.matches:
+        lines.append(f"No match in {count(answer.files_searched, 'file')}.")
+    if answer.truncated:
+        lines.append(f"[not all matches: {answer.truncated}; narrow it down by folders, globs or a longer pattern]")
+    return "\n".join(lines)
+
+
+def index_text(report: IndexReport) -> str:
+    """What a run did, in a sentence, with the files that somebody may want to act on."""
+    skipped = by_reason(report.skipped)
+    lines = [
+        f"{report.indexed:,} indexed, {report.unchanged:,} unchanged, {report.deleted:,} deleted; "
+        f"{count(report.chunks_written, 'chunk')} written, {report.chunks_embedded:,} embedded"
+        + (f"; left out: {skipped}" if skipped else "")
+    ]
+    lines += [f"{e.reason.value}: {printable(f'{e.ref.folder}/{e.ref.path}')} {e.message}" for e in report.errors[:20]]
+    if report.pending:
+        lines.append(f"{count(report.pending, 'file')} left for the next run")
+    return "\n".join(lines + [f"warning: {warning}" for warning in report.warnings])
+
+
+def coverage_text(status: WorkspaceStatus, *, name: str, skipped_files: bool, skipped_left_out: int) -> str:
+    """What is indexed and what is not."""
+    from everfind_gateway.render.status import status_text  # its imports would delay the first list of tools
+
+    text = status_text(status, name=name, skipped_files=skipped_files)
+    return text + (f"\n{skipped_left_out:,} more left out; max_skipped shows them" if skipped_left_out else "")
+
+
+def _hit(hit: Hit, position: int, total: int) -> str:
+    facts = [printable(f"{hit.folder}/{hit.path}:{hit.start_line}-{hit.end_line}")]
+    if hit.symbol or hit.heading:
+        facts.append(printable(hit.symbol or hit.heading))
+    if hit.status:
+        successor = f" → {printable(hit.successor)}" if hit.successor else ""
+        facts.append(f"[{hit.status}{successor}]")
+    facts.append(hit.provenance.description)
+    fence = "`" * (1 + max((len(f) for f in _FENCE.findall(hit.text)), default=2))
+    language = hit.language if hit.language.isalnum() else ""
+    return f"### [{position}/{total}] {' · '.join(facts)}\n{fence}{language}\n{hit.text}\n{fence}"
+
+
+def _nothing(answer: SearchAnswer) -> str:
+    coverage = answer.coverage
+    what = "Nothing relevant found"
+    if answer.abstained is not None:
+        what += f" (best score {answer.abstained.best_score:.2f}, threshold {answer.abstained.threshold:.2f})"
+    if answer.left_out:
+        what = f"{count(answer.left_out, 'hit')} did not fit into max_tokens"
+    skipped = by_reason(coverage.skipped)
+    return (
+        f"{what}; searched {count(coverage.files, 'file')}, {count(coverage.chunks, 'chunk')}"
+        + (f"; not in the index: {skipped}" if skipped else "")
+        + (f"; {count(coverage.pending, 'file')} not up to date" if coverage.pending else "")
+        + "."
+    )
