@@ -9,12 +9,14 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import get_args
 
 from pydantic.fields import FieldInfo
+from typer.main import get_group
 
 from everfind_core.errors import EXIT_CODES, ErrorKind
 from everfind_gateway.cli import main as everfind
-from everfind_gateway.cli.app import COMMANDS
+from everfind_gateway.cli.app import COMMANDS, GROUPS
 from everfind_gateway.settings import ENV_PREFIX, setting_fields
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -117,7 +119,9 @@ def cli_page() -> str:
     for kind, code in EXIT_CODES.items():
         meanings.setdefault(code, []).append(EXIT_MEANINGS[kind])
     rows = "\n".join(f"| {code} | {'; '.join(texts)} |" for code, texts in sorted(meanings.items()))
-    sections = [_help_section("everfind"), *(_help_section(f"everfind {name}", name) for name in COMMANDS)]
+    nested = [(group, inner.name or "") for group, app in GROUPS.items() for inner in get_group(app).commands.values()]
+    commands = [(name,) for name in (*COMMANDS, *GROUPS)] + nested
+    sections = [_help_section("everfind"), *(_help_section(" ".join(("everfind", *c)), *c) for c in commands)]
     return f"{CLI_HEAD}\n| code | meaning |\n|---|---|\n{rows}\n" + "".join(sections)
 
 
@@ -161,12 +165,16 @@ def _allowed(field: FieldInfo) -> str:
     }
     if bounds:
         return f"{bounds['ge']:,} to {bounds['le']:,}"
-    choices = getattr(field.annotation, "__args__", ())
+    choices: tuple[object, ...] = getattr(field.annotation, "__args__", ())
     if choices and all(isinstance(choice, str) for choice in choices):
         return ", ".join(f"`{choice}`" for choice in choices)
     if field.annotation is bool:
         return "`true`, `false`"
-    return {"Path": "a path", "str": "text"}.get(getattr(field.annotation, "__name__", ""), "a list of globs")
+    if field.annotation in (Path, str):
+        return "a path" if field.annotation is Path else "text"
+    if tools := get_args(choices[0]):  # also Annotated[Path, …], which holds a type first
+        return "a list of " + ("paths" if tools[0] is Path else ", ".join(f"`{tool}`" for tool in tools))
+    return "a list of globs"
 
 
 def _help_section(title: str, *command: str) -> str:

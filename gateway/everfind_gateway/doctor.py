@@ -6,36 +6,38 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everfind_core.errors import EverfindError
-from everfind_core.index_directory import current_index
-from everfind_core.model import HealthFinding, Severity, WorkspaceStatus
-from everfind_core.paths import decode_os_path
+from everfind_core.errors import EverfindError, IndexMissingError
+from everfind_core.model import Filters, HealthFinding, SearchMode, SearchRequest, Severity, WorkspaceStatus
+from everfind_gateway.folders import is_readable
 from everfind_gateway.render.numbers import count, size
 
 if TYPE_CHECKING:
-    from everfind_gateway.cli.runtime import Workspace
+    from everfind_core.ports import Searcher
     from everfind_gateway.settings import Settings
+    from everfind_gateway.workspace import OpenWorkspace, Workspace
 
 LOW_DISK_BYTES = 500_000_000
+_KNOWN_CHARACTERS = 1_000
 
 
-def examine(
-    load: Callable[[], Settings], open_workspace: Callable[[Settings], AbstractContextManager[Workspace]]
-) -> list[HealthFinding]:
-    """All checks in order; those that need settings or an index are left out where there are none."""
-    findings = [check_git()]
+def examine(load: Callable[[], Settings], open_workspace: OpenWorkspace) -> list[HealthFinding]:
+    """All checks in order; those that need settings or an index are left out where there are none.
+
+    Where the settings name a server, folders, disk and git are its own to look after.
+    """
     try:
         settings = load()
     except EverfindError as error:
-        return [_failed("settings", error), *findings]
-    findings = [check_settings(settings), *check_folders(settings), *findings, check_disk(settings)]
-    findings.append(check_index(settings))
+        return [_failed("settings", error), check_git()]
+    findings = [check_settings(settings)]
+    if not settings.server:
+        findings += [*check_folders(settings), check_git(), check_disk(settings)]
     with open_workspace(settings) as workspace:
-        findings.append(check_model(workspace))
+        findings += [check_index(workspace.searcher), check_model(workspace)]
         try:
             status = workspace.indexer.status()
         except EverfindError as error:
@@ -64,7 +66,7 @@ def check_folders(settings: Settings) -> list[HealthFinding]:
             f"Bring it back, or run `everfind remove {folder.name}`.",
         )
         for folder in settings.folders
-        if not os.access(decode_os_path(folder.root), os.R_OK | os.X_OK)
+        if not is_readable(folder.root)
     ]
     return lost or [HealthFinding("folders", Severity.OK, f"{count(len(settings.folders), 'folder')}, all readable")]
 
@@ -95,14 +97,21 @@ def check_disk(settings: Settings) -> HealthFinding:
     return HealthFinding("disk", Severity.OK, message)
 
 
-def check_index(settings: Settings) -> HealthFinding:
-    """Whether there is an index, and its parts can be read."""
+def check_index(searcher: Searcher) -> HealthFinding:
+    """Whether there is an index, and both of its arms really answer: a search by meaning, one by its hit's words."""
+    nearest = SearchRequest(
+        "everfind", 1, SearchMode.SEMANTIC, Filters(all_statuses=True), min_score=-1.0, relative_cutoff=0.0
+    )
     try:
-        coverage = current_index(settings.index_dir).read_coverage().total()
+        answer = searcher.search(nearest)
+        known = [f"{hit.path} {hit.text}"[:_KNOWN_CHARACTERS] for hit in answer.hits] or [nearest.query]
+        searcher.search(replace(nearest, query=known[0], mode=SearchMode.LEXICAL, min_score=None, relative_cutoff=None))
     except EverfindError as error:
-        return _failed("index", error, Severity.WARNING if error.reason == "INDEX_MISSING" else Severity.ERROR)
+        missing = isinstance(error, IndexMissingError)
+        return _failed("index", error, Severity.WARNING if missing else Severity.ERROR)
+    found = answer.coverage
     return HealthFinding(
-        "index", Severity.OK, f"{count(coverage.files, 'file')}, {count(coverage.chunks, 'chunk')} searchable"
+        "index", Severity.OK, f"{count(found.files, 'file')}, {count(found.chunks, 'chunk')} searchable"
     )
 
 

@@ -7,11 +7,10 @@ import json
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError, StorageError
@@ -19,32 +18,13 @@ from everfind_core.measures import DEPTH, Found, mean, measure
 from everfind_core.model import Coverage, Filters, Hit, IndexRequest, SearchMode, SearchRequest
 from everfind_core.ports import EventSink, Indexer, Searcher
 from everfind_gateway.evaluation_set import EvaluationSet, Question, read_set
-from everfind_gateway.local import open_local
-from everfind_gateway.render.numbers import by_reason, count, duration
 from everfind_gateway.settings import Settings
+from everfind_gateway.workspace import OpenWorkspace, open_workspace
 
 PAGE = 100
 """Hits asked for at a time: the most that one search gives."""
 
 _OWN_INDEX = "Give a directory that serves this set alone, or none for a throw-away index."
-_COLUMNS = ("nDCG@10", "MRR@10", "R@1", "R@5", "R@10", "nDCGg@10", "chunk_nDCG@10", "LineHit@5", "stale_first")
-
-
-class Workspace(Protocol):
-    """What an evaluation needs of an opened workspace."""
-
-    @property
-    def indexer(self) -> Indexer:
-        """Keeps the index."""
-        ...
-
-    @property
-    def searcher(self) -> Searcher:
-        """Answers the questions."""
-        ...
-
-
-OpenWorkspace = Callable[[Settings], AbstractContextManager[Workspace]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +74,6 @@ class EvalReport:
             "unanswerable": {"questions": self.unanswerable, "silent": self.silent},
         }
 
-    def as_text(self) -> str:
-        """The report as a person reads it: a line on each matter, then a table with a row for each kind."""
-        size = f"{count(self.coverage.files, 'file')}, {count(self.coverage.chunks, 'chunk')}"
-        skipped = by_reason(self.coverage.skipped)
-        lines = [
-            f"{self.name}, {self.mode.value}: {count(self.overall.questions, 'question')}, {self.answered:,} answered",
-            f"index: {size}, {duration(self.index_seconds)}" + (f"; skipped: {skipped}" if skipped else ""),
-            f"search: p50 {self.p50 * 1000:.1f} ms, p95 {self.p95 * 1000:.1f} ms",
-        ]
-        if self.unanswerable:
-            lines.append(f"without an answer: {count(self.unanswerable, 'question')}, {self.silent:,} met with silence")
-        return "\n".join([*lines, "", *_table({"all": self.overall} | dict(self.by_kind))])
-
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
@@ -126,7 +93,7 @@ def run_eval(
     results: Path | None = None,
     unanswerable: Path | None = None,
     index_dir: Path | None = None,
-    open_workspace: OpenWorkspace = open_local,
+    open_workspace: OpenWorkspace = open_workspace,
     on_event: EventSink = lambda _: None,
     cancel: Cancellation | None = None,
 ) -> EvalReport:
@@ -267,19 +234,6 @@ def _write(path: Path | None, asked: Sequence[_Asked]) -> None:
 def _result(one: _Asked) -> dict[str, Any]:
     hits = [asdict(found) | {"score": score} for found, score in zip(one.ranking, one.scores, strict=True)]
     return {"id": one.question.id, "results": hits}
-
-
-def _table(rows: Mapping[str, Measured]) -> list[str]:
-    columns = [name for name in _COLUMNS if any(name in row.measures for row in rows.values())]
-    width = max(map(len, rows))
-    lines = [f"{'':{width}}  {'n':>6}  " + "  ".join(f"{name:>8}" for name in columns)]
-    for kind, row in rows.items():
-        cells = (
-            f"{row.measures[name]:{max(8, len(name))}.3f}" if name in row.measures else " " * max(8, len(name))
-            for name in columns
-        )
-        lines.append(f"{kind or '-':{width}}  {row.questions:6,}  " + "  ".join(cells))
-    return [line.rstrip() for line in lines]
 
 
 def _rounded(measures: Mapping[str, float]) -> dict[str, float]:

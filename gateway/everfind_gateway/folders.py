@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from everfind_core.errors import (
     ConfigError,
+    EverfindError,
     FolderExistsError,
     FolderNotFoundError,
     FolderUnusableError,
     InvalidRequestError,
     UntrustedSettingError,
 )
+from everfind_core.index_directory import current_index
 from everfind_core.model import Folder
 from everfind_core.paths import decode_os_path, encode_os_path
 from everfind_gateway import config_files
@@ -58,20 +60,21 @@ def add_folders(
 
     Raises:
         FolderUnusableError: a path is not a directory that can be read, or lies in the index.
-        FolderExistsError: a directory, also by another path, or the name is already there.
+        FolderExistsError: a directory, also by another path, or the name is already there, or the index still has the
+            name for another directory.
         InvalidRequestError: the name or a glob cannot be one.
         UntrustedSettingError: a project's file cannot hold a directory outside its root.
     """
     if name:
         _check_name(name)
-    if any(not glob.strip() or "\0" in glob for glob in include):
-        raise InvalidRequestError.of("include", "an empty glob matches nothing", hint="Leave --include out.")
+    _check_globs(include)
     roots = [_directory(path, file, index_dir) for path in paths]
+    indexed = indexed_folders(index_dir) if index_dir is not None else ()
 
     def edit(document: TOMLDocument) -> tuple[Folder, ...]:
         folders = list(parse_folders(_as_file(file, document)))
         for root in roots:
-            folder = _new_folder(root, folders, name, tuple(include))
+            folder = Folder(_new_name(root, folders, indexed, name), encode_os_path(root), tuple(include))
             folders.append(folder)
             _append(document, _entry(folder, file))
         return tuple(folders[-len(roots) :])
@@ -88,6 +91,19 @@ def remove_folder(file: SettingsFile, folder: Folder) -> None:
             _delete(document, names.index(folder.name), keep_key=file.project)
 
     config_files.change(file, edit)
+
+
+def indexed_folders(index_dir: Path) -> tuple[Folder, ...]:
+    """The folders that the index covers, with those that were removed and kept searchable; none without it."""
+    try:
+        return tuple(one.folder for one in current_index(index_dir).read_coverage().folders)
+    except EverfindError:  # whoever works with the index says what is wrong with it
+        return ()
+
+
+def is_readable(root: str) -> bool:
+    """Whether ``root`` (in string form) is a directory that can be listed now."""
+    return _listing_error(decode_os_path(root)) is None
 
 
 def find_folder(folders: Sequence[Folder], target: str) -> Folder:
@@ -123,12 +139,13 @@ def existing_path(given: str) -> str:
 def _folder(file: SettingsFile, entry: dict[str, Any], taken: Sequence[str]) -> Folder:
     path, name, include = file.folder_path(entry), entry.get("name", ""), entry.get("include", [])
     place = file.place("folders")
-    if not isinstance(include, list) or not all(isinstance(glob, str) and glob for glob in include):
+    if not isinstance(include, list) or not all(isinstance(glob, str) for glob in include):
         raise ConfigError(f"{place}: include of {path!r} must be a list of globs", hint='Such as ["docs/**", "*.md"].')
     root = os.path.realpath(file.root / os.path.expanduser(path))  # noqa: PTH111 - may not be UTF-8
     if not isinstance(name, str):
         raise ConfigError(f"{place}: the name of {path!r} must be text", hint='Such as name = "notes".')
     try:
+        _check_globs(include)
         name = _check_name(name) if name else _free_name(root, taken)
     except InvalidRequestError as error:
         raise ConfigError(f"{place}: {error.message}", hint=error.hint) from None
@@ -150,13 +167,8 @@ def _directory(given: str, file: SettingsFile, index_dir: Path | None) -> str:
     root = os.path.realpath(path)
     if not os.path.isdir(root):  # noqa: PTH112 - paths stay text: they may hold bytes that are not UTF-8
         raise FolderUnusableError(f"{shown} is not a directory", hint="Add the directory that holds it.")
-    try:
-        with os.scandir(root):
-            pass
-    except OSError as error:
-        raise FolderUnusableError(
-            f"{shown} cannot be read: {error.strerror}", hint="Check its owner and mode."
-        ) from None
+    if error := _listing_error(root):
+        raise FolderUnusableError(f"{shown} cannot be read: {error.strerror}", hint="Check its owner and mode.")
     if index_dir is not None and Path(root).is_relative_to(index_dir.resolve()):
         raise FolderUnusableError(f"{shown} lies in the index itself", hint="Add another directory.")
     if file.project and not Path(root).is_relative_to(file.root):
@@ -168,17 +180,39 @@ def _directory(given: str, file: SettingsFile, index_dir: Path | None) -> str:
     return root
 
 
-def _new_folder(root: str, folders: Sequence[Folder], name: str, include: tuple[str, ...]) -> Folder:
+def _listing_error(root: str) -> OSError | None:
+    try:
+        with os.scandir(root) as entries:
+            next(entries, None)
+    except OSError as error:
+        return error
+    return None
+
+
+def _new_name(root: str, folders: Sequence[Folder], indexed: Sequence[Folder], wanted: str) -> str:
+    """The name that a folder at ``root`` gets: the wanted one, the one that the index has it by, or a free one.
+
+    Raises:
+        FolderExistsError: the directory is already added, or the wanted name stands for another one.
+    """
     for other in folders:
         if _same_directory(root, other):
             raise FolderExistsError(
                 f"{encode_os_path(root)} is already added as {other.name!r}", hint="`everfind list` shows the folders."
             )
-        if name and _alike(name) == _alike(other.name):
+        if wanted and _alike(wanted) == _alike(other.name):
             raise FolderExistsError(
-                f"the name {name!r} is taken by {other.root}", hint="Choose another with --name, or leave it out."
+                f"the name {wanted!r} is taken by {other.root}", hint="Choose another with --name, or leave it out."
             )
-    return Folder(name or _free_name(root, [f.name for f in folders]), encode_os_path(root), include)
+    taken = [folder.name for folder in folders]
+    here = [folder.name for folder in indexed if folder.root == encode_os_path(root) and folder.name not in taken]
+    elsewhere = {_alike(folder.name): folder for folder in indexed if folder.root != encode_os_path(root)}
+    if wanted and (kept := elsewhere.get(_alike(wanted))):
+        raise FolderExistsError(
+            f"the index still has {kept.root} by the name {wanted!r}",
+            hint="Choose another with --name, or add that directory again and remove it without --keep-index.",
+        )
+    return wanted or (here[0] if here else _free_name(root, [*taken, *elsewhere]))
 
 
 def _same_directory(root: str, folder: Folder) -> bool:
@@ -202,6 +236,13 @@ def _check_name(name: str) -> str:
     if wrong:
         raise InvalidRequestError.of("name", f"{name!r} {wrong}", hint="Use a short word, such as `notes`.")
     return name
+
+
+def _check_globs(include: Sequence[str]) -> None:
+    if include:
+        from everfind_core.globs import compile_globs  # what it compiles with is not needed at every start
+
+        compile_globs(include, field="include")
 
 
 def _free_name(root: str, taken: Sequence[str]) -> str:

@@ -6,16 +6,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from everfind_core.chunking import TextChunker
 from everfind_core.ports import ChunkReader, ChunkWriter, Embedder, Indexer, Searcher
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.syntax import SyntaxChunker
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from everfind_gateway.settings import Settings
+    from everfind_rpc.service import Service
 
 
 class LocalWorkspace:
@@ -74,21 +75,38 @@ class LocalWorkspace:
                 concurrency=settings.concurrency,
             ),
             self._embedder,
-            TextChunker(),
+            SyntaxChunker(),
             _open_writer,
         )
 
     @cached_property
     def _searcher(self) -> Searcher:
         from everfind_searcher.engine import SearchEngine
-        from everfind_searcher.settings import SearcherSettings
+        from everfind_searcher.settings import Fusion, SearcherSettings
 
         settings = SearcherSettings(
             index_directory=self._settings.index_dir,
+            fusion=Fusion(self._settings.fusion),
             rrf_k=self._settings.rrf_k,
             default_exclude=self._settings.default_exclude,
+            redact_secrets=self._settings.redact_secrets,
         )
         return SearchEngine(settings, self._embedder, self._indexer, _open_reader)
+
+    def services(self) -> tuple[Service, ...]:
+        """Everything that this workspace answers to gRPC clients."""
+        from everfind_embedder.servicer import embedder_service
+        from everfind_indexer.servicer import indexer_service
+        from everfind_searcher.servicer import searcher_service
+        from everfind_searcher.settings import SearcherSettings
+        from everfind_searcher.status import index_status
+
+        index = SearcherSettings(self._settings.index_dir)
+        return (
+            embedder_service(self._embedder),
+            indexer_service(self._indexer),
+            searcher_service(self._searcher, lambda: index_status(index, _open_reader)),
+        )
 
     def close(self) -> None:
         """End what was started."""

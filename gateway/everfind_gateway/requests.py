@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from everfind_core.errors import EverfindError, FileNotIndexableError, FolderNotFoundError
-from everfind_core.index_directory import current_index
+from everfind_core.errors import FileNotIndexableError, FolderNotFoundError
 from everfind_core.model import FileRef, Filters, Folder, IndexRequest, SearchMode, SearchRequest
 from everfind_core.paths import encode_os_path
-from everfind_gateway.folders import existing_path, find_folder
+from everfind_gateway.folders import existing_path, find_folder, indexed_folders
 from everfind_gateway.settings import Settings
 
 
@@ -27,13 +26,12 @@ class SearchOptions:
 
 
 def search_request(settings: Settings, query: str, options: SearchOptions) -> SearchRequest:
-    """A question with the settings' limit, mode and default excludes.
+    """A question with the settings' limit and mode; ``default_exclude`` is the searcher's to apply.
 
     Raises:
         FolderNotFoundError: an option names a folder that is neither added nor in the index.
     """
     known = searchable_folders(settings) if options.folders else ()
-    default_exclude = () if options.everything else settings.default_exclude
     return SearchRequest(
         query=query.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         limit=settings.limit,
@@ -41,7 +39,7 @@ def search_request(settings: Settings, query: str, options: SearchOptions) -> Se
         filters=Filters(
             folders=tuple(dict.fromkeys(find_folder(known, given).name for given in options.folders)),
             include=tuple(options.include),
-            exclude=(*default_exclude, *options.exclude),
+            exclude=tuple(options.exclude),
             languages=tuple(language.lower() for language in options.languages),
             kinds=tuple(options.kinds),
             all_statuses=options.everything,
@@ -51,12 +49,19 @@ def search_request(settings: Settings, query: str, options: SearchOptions) -> Se
 
 def searchable_folders(settings: Settings) -> tuple[Folder, ...]:
     """The added folders, and those that were removed and kept searchable."""
+    if settings.server:
+        return added_folders(settings)
     names = {folder.name for folder in settings.folders}
-    try:
-        covered = current_index(settings.index_dir).read_coverage().folders
-    except EverfindError:
+    return (*settings.folders, *(one for one in indexed_folders(settings.index_dir) if one.name not in names))
+
+
+def added_folders(settings: Settings) -> tuple[Folder, ...]:
+    """The folders that names and paths can mean: the server's, if the settings name one."""
+    if not settings.server:
         return settings.folders
-    return (*settings.folders, *(c.folder for c in covered if c.folder.name not in names))
+    from everfind_gateway.remote import server_folders
+
+    return tuple(server_folders(settings))
 
 
 def index_requests(
@@ -75,8 +80,9 @@ def index_requests(
     """
     whole: list[str] = []
     below: list[tuple[str, str]] = []
+    folders = added_folders(settings) if targets else ()
     for target in targets:
-        folder, path = _index_target(settings.folders, target)
+        folder, path = _index_target(folders, target)
         if not path:
             whole.append(folder.name)
         else:

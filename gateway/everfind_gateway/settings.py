@@ -8,14 +8,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import platformdirs
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import AfterValidator, Field, JsonValue, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
-from everfind_core.errors import ConfigError, EverfindError, InvalidRequestError
+from everfind_core.errors import ConfigError, EverfindError, InvalidRequestError, UntrustedSettingError
 from everfind_core.model import Folder
 from everfind_gateway import config_files, project_trust
 from everfind_gateway.config_files import SettingsFile, SettingsFiles
@@ -23,10 +23,37 @@ from everfind_gateway.folders import FOLDER_KEYS, parse_folders
 from everfind_gateway.suggestions import did_you_mean
 
 ENV_PREFIX = "EVERFIND_"
-NOT_SETTINGS = frozenset({"EVERFIND_CONFIG", "EVERFIND_DEBUG"})
-"""Variables with the prefix that are no settings: which file to read, and tracebacks for unexpected errors."""
+NOT_SETTINGS = frozenset({"EVERFIND_CONFIG", "EVERFIND_DEBUG", "EVERFIND_MCP_TOKEN", "EVERFIND_SERVER_TOKEN"})
+"""Variables with the prefix that are no settings: which file to read, tracebacks for unexpected errors, secrets."""
 
-_PATHS = frozenset({"index_dir", "model_cache_dir"})
+_PATHS = frozenset(
+    {
+        "index_dir",
+        "model_cache_dir",
+        "server_token_file",
+        "server_ca",
+        "server_certificate",
+        "server_key",
+        "token_file",
+    }
+)
+_LISTS = frozenset({"default_exclude", "mcp_tools"})
+"""Settings that are lists, which the environment gives separated by commas."""
+_USER_FILE_ONLY = frozenset({"workspace_roots"})
+"""Settings that neither the environment nor a flag gives: whoever starts a server for an agent must not widen them."""
+
+ToolName: TypeAlias = Literal[
+    "search",
+    "gather",
+    "list_folders",
+    "cat_file",
+    "grep",
+    "index",
+    "status",
+    "search_notes",
+    "codebase_search",
+]
+DEFAULT_TOOLS: tuple[ToolName, ...] = ("search", "gather", "list_folders", "cat_file", "grep", "index", "status")
 
 
 def _setting(
@@ -48,6 +75,12 @@ def _setting(
     }
     made = {"default_factory": default} if callable(default) else {"default": default}
     return Field(description=description, json_schema_extra=extra, **made, **limits)
+
+
+def _absolute_root(root: Path) -> Path:
+    if not root.is_absolute():
+        raise ValueError("it needs a path")
+    return root
 
 
 class SettingValues(BaseSettings):
@@ -135,16 +168,17 @@ class SettingValues(BaseSettings):
     mode: Literal["hybrid", "semantic", "lexical"] = _setting(
         "hybrid", "Which arms answer: both, vectors only, or words only.", group="Search", project=True
     )
-    fusion: Literal["rrf"] = _setting(
-        "rrf",
-        "How the two arms' rankings become one: `rrf` is reciprocal rank fusion.",
+    fusion: Literal["weighted", "rrf"] = _setting(
+        "weighted",
+        "How the two arms' rankings become one: `weighted` mixes their scores and adds ranking rules, `rrf` is "
+        "reciprocal rank fusion alone.",
         group="Search",
         project=True,
         shapes_answers=True,
     )
     rrf_k: int = _setting(
         60,
-        "Smoothing constant of reciprocal rank fusion: each arm adds 1 / (k + rank).",
+        'Smoothing constant of `fusion = "rrf"`: each arm adds 1 / (k + rank).',
         group="Search",
         project=True,
         shapes_answers=True,
@@ -157,6 +191,60 @@ class SettingValues(BaseSettings):
         "In the environment: separated by commas.",
         group="Search",
         project=True,
+        shapes_answers=True,
+    )
+    mcp_name: str = _setting(
+        "everfind", "The MCP server's name, as hosts show it.", group="Agents", min_length=1, max_length=100
+    )
+    mcp_description: str = _setting(
+        "",
+        "What the MCP server tells agents that its folders hold, such as `The wiki and decisions of team X`.",
+        group="Agents",
+        max_length=2_000,
+    )
+    mcp_tools: Annotated[tuple[ToolName, ...], NoDecode] = _setting(
+        DEFAULT_TOOLS,
+        "The tools that the MCP server offers, of those in [mcp.md](mcp.md). In the environment: separated by commas.",
+        group="Agents",
+        min_length=1,
+        shown_default="all but the aliases `search_notes` and `codebase_search`",
+    )
+    workspace_roots: tuple[Annotated[Path, AfterValidator(_absolute_root)], ...] = _setting(
+        (),
+        "Directories below which agents may index directories that are not added; doing so adds them. Counts in the "
+        "user's own file only.",
+        group="Agents",
+    )
+    server: str = _setting(
+        "",
+        "Ask this server (`HOST` or `HOST:PORT`) in place of the index of this machine. Its token can also come from "
+        "the environment, as `EVERFIND_SERVER_TOKEN`.",
+        group="Server",
+    )
+    server_token_file: Path | None = _setting(None, "File that holds the token for `server`.", group="Server")
+    server_tls: bool = _setting(
+        False, "Ask `server` over TLS. `server_ca` or `server_certificate` imply it.", group="Server"
+    )
+    server_ca: Path | None = _setting(
+        None,
+        "Authority (PEM) that signed the certificate of `server`.",
+        group="Server",
+        shown_default="the usual authorities",
+    )
+    server_certificate: Path | None = _setting(
+        None, "Certificate (PEM) to show to `server`, where it asks for one.", group="Server"
+    )
+    server_key: Path | None = _setting(None, "Private key (PEM) of `server_certificate`.", group="Server")
+    listen: str = _setting(
+        "127.0.0.1:50051",
+        "Where `everfind serve` listens. Beyond this machine it needs a token.",
+        group="Server",
+    )
+    token_file: Path = _setting(
+        lambda: platformdirs.user_config_path("everfind") / "tokens.json",
+        "File of the tokens that `everfind serve` takes, kept as hashes by `everfind token`.",
+        group="Server",
+        shown_default="`tokens.json` in the user's configuration directory",
     )
 
     @classmethod
@@ -277,9 +365,17 @@ def project_settings() -> frozenset[str]:
 
 
 def _environment() -> dict[str, Any]:
+    for name in sorted(_USER_FILE_ONLY):
+        if os.environ.get(variable := f"{ENV_PREFIX}{name.upper()}"):
+            raise UntrustedSettingError(
+                f"{variable} is set, but {name} counts in the user's own settings file only",
+                hint="Remove the variable, and write the setting into your own file (`everfind config` names it).",
+                details={"setting": name},
+            )
     values = EnvSettingsSource(SettingValues)()
-    if isinstance(excludes := values.get("default_exclude"), str):
-        values["default_exclude"] = [part for part in (p.strip() for p in excludes.split(",")) if part]
+    for name in _LISTS:
+        if isinstance(given := values.get(name), str):
+            values[name] = [part for part in (p.strip() for p in given.split(",")) if part]
     return values
 
 
@@ -308,6 +404,8 @@ def _merge(layers: list[_Layer]) -> tuple[dict[str, Any], dict[str, Origin]]:
 
 def _located(name: str, value: Any, base: Path) -> Any:
     """Paths made absolute; anything else as it is."""
+    if name == "workspace_roots" and isinstance(value, list):
+        return [_absolute(root, base) if isinstance(root, str) and root else root for root in value]
     if isinstance(value, Path):
         value = str(value)
     if not isinstance(value, str) or not value:
@@ -315,8 +413,12 @@ def _located(name: str, value: Any, base: Path) -> Any:
     looks_like_path = name in _PATHS or (name == "model" and value.startswith(("~", "/", "./", "../")))
     if not looks_like_path:
         return value
-    absolute = os.path.normpath(base / os.path.expanduser(value))  # noqa: PTH111 - Path's fails without a home
+    absolute = _absolute(value, base)
     return Path(absolute) if name in _PATHS else absolute
+
+
+def _absolute(path: str, base: Path) -> str:
+    return os.path.normpath(base / os.path.expanduser(path))  # noqa: PTH111 - Path's fails without a home
 
 
 def _unusable(error: ValidationError, layers: list[_Layer]) -> EverfindError:

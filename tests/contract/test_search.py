@@ -11,8 +11,12 @@ import pytest
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, DeadlineExceededError, InvalidRequestError
 from everfind_core.json_form import search_json
-from everfind_core.model import Filters, GatherRequest, Hit, ProvenanceLabel, SearchMode, SearchRequest
-from tests.contract.conftest import Connected
+from everfind_core.model import Filters, GatherRequest, Hit, IndexRequest, ProvenanceLabel, SearchMode, SearchRequest
+from everfind_core.ports import Embedder
+from everfind_searcher.engine import SearchEngine
+from everfind_searcher.settings import Fusion, SearcherSettings
+from everfind_searcher.store import open_reader
+from tests.contract.conftest import Connected, open_engines
 from tests.support.corpus import FILES
 
 
@@ -48,14 +52,38 @@ def test_every_hit_is_a_line_range_of_its_file_with_secrets_masked(workspace: Co
         assert "ghp_" not in hit.text
 
 
-def test_hybrid_scores_are_the_fusion_of_both_arms_ranks(workspace: Connected) -> None:
-    answer = workspace.searcher.search(SearchRequest("token refresh", limit=50))
+def test_hybrid_scores_are_the_sum_of_what_explain_lists(workspace: Connected) -> None:
+    answer = workspace.searcher.search(SearchRequest("token refresh", limit=50, explain=True))
+    best = answer.hits[0]
+    assert {c.rule for c in best.explain} >= {"semantic", "lexical"}
+    assert 0.5 < best.score < 2
+    for hit in answer.hits:
+        assert hit.score == pytest.approx(sum(c.value for c in hit.explain), abs=1e-6)
+        arms = [arm for arm in (hit.provenance.semantic, hit.provenance.lexical) if arm]
+        assert (hit.provenance.label is ProvenanceLabel.BOTH) == (len(arms) == 2)
+    assert [h.score for h in answer.hits] == sorted((h.score for h in answer.hits), reverse=True)
+    plain = workspace.searcher.search(SearchRequest("token refresh", limit=50))
+    assert [h.explain for h in plain.hits] == [()] * len(answer.hits)
+    assert [h.chunk_id for h in plain.hits] == [h.chunk_id for h in answer.hits]
+
+
+def test_an_answer_says_what_the_query_was_taken_to_ask_for(workspace: Connected) -> None:
+    assert workspace.searcher.search(SearchRequest("tests of the token config")).intents == ("configuration", "tests")
+    assert workspace.searcher.search(SearchRequest("getUserName")).intents == ("identifier",)
+    assert workspace.searcher.search(SearchRequest("largest rodent")).intents == ()
+
+
+def test_fusion_by_reciprocal_ranks_is_exact(tmp_path: Path, embedder: Embedder) -> None:
+    with open_engines(tmp_path, embedder) as engines:
+        engines.indexer.index(IndexRequest(), lambda _event: None)
+        settings = SearcherSettings(engines.base / "index", fusion=Fusion.RRF)
+        searcher = SearchEngine(settings, embedder, engines.indexer, open_reader)
+        answer = searcher.search(SearchRequest("token refresh", limit=50))
+        searcher.close()
+    assert len(answer.hits) > 5
     for hit in answer.hits:
         arms = [arm for arm in (hit.provenance.semantic, hit.provenance.lexical) if arm]
         assert hit.score == pytest.approx(sum(1 / (60 + arm.rank) for arm in arms))
-        both = len(arms) == 2
-        assert (hit.provenance.label is ProvenanceLabel.BOTH) == both
-    assert [h.score for h in answer.hits] == sorted((h.score for h in answer.hits), reverse=True)
 
 
 def test_a_plain_mode_is_one_arm(workspace: Connected) -> None:
@@ -143,6 +171,24 @@ def test_a_token_budget_is_kept(workspace: Connected) -> None:
     assert 0 < answer.tokens <= 120
     assert answer.tokens == sum(hit.tokens for hit in answer.hits)
     assert answer.left_out > 0
+
+
+def test_pages_under_a_token_budget_show_every_hit_that_fits_alone(workspace: Connected) -> None:
+    whole = workspace.searcher.search(SearchRequest("token file", limit=100))
+    request = SearchRequest("token file", limit=100, max_tokens=150)
+    shown: list[Hit] = []
+    while True:
+        answer = workspace.searcher.search(request)
+        shown += answer.hits
+        if not answer.next_cursor:
+            break
+        request = replace(request, cursor=answer.next_cursor)
+    assert [h.chunk_id for h in shown] == [h.chunk_id for h in whole.hits if h.tokens <= 150]
+
+
+def test_an_empty_answer_under_a_filter_says_that_it_may_be_the_filter(workspace: Connected) -> None:
+    answer = workspace.searcher.search(SearchRequest("token", filters=Filters(languages=("pyhton",))))
+    assert "filters" in answer.warnings[0]
 
 
 def test_coverage_says_what_was_searched(workspace: Connected) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from everfind_core import __version__
-from everfind_gateway.cli import corpus, evaluate, files, health, index, search
+from everfind_gateway.cli import corpus, evaluate, files, health, index, mcp, search, serve
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.render.streams import emit
 
@@ -42,12 +42,19 @@ def everfind(
             "own. EVERFIND_CONFIG says the same.",
         ),
     ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST[:PORT]",
+            help="Ask this server in place of the index of this machine. EVERFIND_SERVER says the same.",
+        ),
+    ] = None,
     version: Annotated[  # noqa: ARG001 - its callback answers
         bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Semantic search over folders of code and documents."""
-    context.obj = Runtime(config)
+    context.obj = Runtime(config, server)
     if context.invoked_subcommand is None:
         emit(context.get_help())
 
@@ -64,6 +71,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "cat": files.cat,
     "status": health.status,
     "doctor": health.doctor,
+    "serve": serve.serve,
     "eval": evaluate.evaluate,
     "version": health.version,
 }
@@ -71,3 +79,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 for name, command in COMMANDS.items():
     app.command(name)(command)
+
+GROUPS: dict[str, typer.Typer] = {"mcp": mcp.app, "token": serve.token_app}
+"""Commands that have commands of their own."""
+
+for name, group in GROUPS.items():
+    app.add_typer(group, name=name)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from everfind_core.errors import IndexMissingError, InvalidRequestError
-from everfind_core.paths import decode_os_path, printable
+from everfind_core.paths import printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit, emit_json, note
@@ -35,6 +34,7 @@ def add(
     if name and len(paths) > 1:
         raise InvalidRequestError.of("name", "one name cannot be for several folders", hint="Add them one by one.")
     settings = runtime.runtime_of(context).settings(may_be_missing=True)
+    runtime.refuse_remote(settings, "folders are added on the machine that holds them")
     added = add_folders(
         settings.files.folders_file, paths, name=name, include=include or (), index_dir=settings.index_dir
     )
@@ -52,6 +52,7 @@ def remove(
     from everfind_gateway.folders import find_folder, remove_folder
 
     settings = runtime.runtime_of(context).settings()
+    runtime.refuse_remote(settings, "folders are removed on the machine that holds them")
     folder = find_folder(settings.folders, target)
     forgotten = 0 if keep_index else _forget(settings, folder)
     remove_folder(settings.files.folders_file, folder)
@@ -64,16 +65,17 @@ def list_folders(context: typer.Context, as_json: Json = False) -> None:
     from everfind_core.json_form import folder_json
 
     settings = runtime.runtime_of(context).settings()
+    listed = _listed(settings)
     if as_json:
-        folders = [{**folder_json(folder), "usable": _usable(folder)} for folder in settings.folders]
+        folders = [{**folder_json(folder), "usable": usable} for folder, usable in listed]
         emit_json({"display_name": settings.display_name, "folders": folders})
         return
-    width = max((len(printable(folder.name)) for folder in settings.folders), default=0)
-    for folder in settings.folders:
+    width = max((len(printable(folder.name)) for folder, _ in listed), default=0)
+    for folder, usable in listed:
         include = f"  ({', '.join(map(printable, folder.include))})" if folder.include else ""
-        lost = "" if _usable(folder) else "  (not readable)"
+        lost = "" if usable else "  (not readable)"
         emit(f"{printable(folder.name):<{width}}  {printable(folder.root)}{include}{lost}")
-    if not settings.folders:
+    if not listed:
         note("No folders yet: `everfind add DIR`.")
 
 
@@ -93,17 +95,22 @@ def config(context: typer.Context, as_json: Json = False) -> None:
         emit(f"{name:<18} {printable(str(shown)) or '-'}  ({printable(str(settings.origins[name]))})")
 
 
+def _listed(settings: Settings) -> list[tuple[Folder, bool]]:
+    """Each added folder, and whether its directory can be read."""
+    from everfind_gateway.folders import is_readable
+
+    if not settings.server:
+        return [(folder, is_readable(folder.root)) for folder in settings.folders]
+    with runtime.open_workspace(settings) as workspace:
+        return [(one.folder, one.usable) for one in workspace.indexer.status().folders if one.added]
+
+
 def _forget(settings: Settings, folder: Folder) -> int:
     with runtime.open_workspace(settings) as workspace:
         try:
             return workspace.indexer.forget_folder(folder.name)
         except IndexMissingError:
             return 0
-
-
-def _usable(folder: Folder) -> bool:
-    root = decode_os_path(folder.root)
-    return os.path.isdir(root) and os.access(root, os.R_OK | os.X_OK)  # noqa: PTH112 - may hold bytes outside UTF-8
 
 
 def _values(settings: Settings) -> dict[str, Any]:

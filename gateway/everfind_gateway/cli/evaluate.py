@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -11,25 +11,33 @@ from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Json, ModeOption
 from everfind_gateway.render.streams import emit, emit_json
 
+if TYPE_CHECKING:
+    from everfind_gateway.evaluation import EvalReport
+    from everfind_gateway.settings import Settings
+
+Results: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--results", metavar="OUT.jsonl", help="Write each question's results here, for a scorer."),
+]
+Unanswerable: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--unanswerable", metavar="OUT.jsonl", help="Also ask unanswerable.jsonl, and write its results here."
+    ),
+]
+IndexDir: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--index-dir", metavar="DIR", help="Keep the index here, and use what it already holds."),
+]
+
 
 def evaluate(
     context: typer.Context,
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Holds corpus/ and queries.jsonl.")],
     *,
-    results: Annotated[
-        Path | None,
-        typer.Option("--results", metavar="OUT.jsonl", help="Write each question's results here, for a scorer."),
-    ] = None,
-    unanswerable: Annotated[
-        Path | None,
-        typer.Option(
-            "--unanswerable", metavar="OUT.jsonl", help="Also ask unanswerable.jsonl, and write its results here."
-        ),
-    ] = None,
-    index_dir: Annotated[
-        Path | None,
-        typer.Option("--index-dir", metavar="DIR", help="Keep the index here, and use what it already holds."),
-    ] = None,
+    results: Results = None,
+    unanswerable: Unanswerable = None,
+    index_dir: IndexDir = None,
     mode: ModeOption = None,
     as_json: Json = False,
 ) -> None:
@@ -37,15 +45,28 @@ def evaluate(
 
     Indexes the set into a throw-away index, asks all its questions, and prints the measures.
     """
+    from everfind_gateway.render.evaluation import report_text
+
+    settings = runtime.runtime_of(context).settings(mode=mode)
+    runtime.refuse_remote(settings, "`eval` indexes and searches on this machine")
+    report = _measured(directory, settings, results=results, unanswerable=unanswerable, index_dir=index_dir)
+    if as_json:
+        emit_json(report.as_json())
+    else:
+        emit(report_text(report))
+
+
+def _measured(
+    directory: Path, settings: Settings, *, results: Path | None, unanswerable: Path | None, index_dir: Path | None
+) -> EvalReport:
     from everfind_core.model import SearchMode
     from everfind_gateway.evaluation import run_eval
     from everfind_gateway.render.runs import RunView
 
-    settings = runtime.runtime_of(context).settings(mode=mode)
     view = RunView(verbose=False, quiet=True)
     with runtime.cancelled_by_signals() as cancel:
         try:
-            report = run_eval(
+            return run_eval(
                 directory,
                 settings=settings,
                 mode=SearchMode(settings.mode),
@@ -58,7 +79,3 @@ def evaluate(
             )
         finally:
             view.close()
-    if as_json:
-        emit_json(report.as_json())
-    else:
-        emit(report.as_text())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from everfind_core.errors import InvalidRequestError
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Folders, Include, Json
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, harmless, note
+
+if TYPE_CHECKING:
+    from everfind_core.model import GrepAnswer
 
 _LINES = re.compile(r"(\d+)(?:-(\d*))?")
 
@@ -40,14 +43,15 @@ def grep(
     from everfind_core.json_form import grep_json
     from everfind_core.model import GrepRequest
     from everfind_gateway.folders import find_folder
-    from everfind_gateway.render.hits import location
+    from everfind_gateway.requests import added_folders
 
     settings = runtime.runtime_of(context).settings()
+    known = added_folders(settings) if folder else ()
     request = GrepRequest(
         pattern=pattern.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         regex=regex,
         case_sensitive=not ignore_case,
-        folders=tuple(dict.fromkeys(find_folder(settings.folders, given).name for given in folder or ())),
+        folders=tuple(dict.fromkeys(find_folder(known, given).name for given in folder or ())),
         globs=tuple(include or ()),
         max_results=max_results,
     )
@@ -55,13 +59,20 @@ def grep(
         answer = workspace.indexer.grep(request, cancel=cancel)
     if as_json:
         emit_json(grep_json(answer))
-        return
+    else:
+        _show_matches(answer)
+
+
+def _show_matches(answer: GrepAnswer) -> None:
+    """``FOLDER/PATH:LINE:TEXT`` on stdout, the rest on stderr."""
+    from everfind_gateway.render.hits import location
+
     if answer.matches:
         emit("\n".join(f"{location(m.ref.folder, m.ref.path)}:{m.line}:{harmless(m.text)}" for m in answer.matches))
+    else:
+        note(f"no match in {answer.files_searched:,} files")
     if answer.truncated:
         note(f"not all matches: {answer.truncated}")
-    if not answer.matches:
-        note(f"no match in {answer.files_searched:,} files")
 
 
 def cat(
@@ -85,11 +96,11 @@ def cat(
     """
     from everfind_core.json_form import file_json
     from everfind_core.model import ReadFileRequest
-    from everfind_gateway.requests import file_reference
+    from everfind_gateway.requests import added_folders, file_reference
 
     name, start, end = _file_and_lines(file, lines)
     settings = runtime.runtime_of(context).settings()
-    reference = file_reference(settings.folders, name)
+    reference = file_reference(added_folders(settings), name)
     request = ReadFileRequest(reference.folder, reference.path, start, end)
     with runtime.open_workspace(settings) as workspace:
         text = workspace.indexer.read_file(request)

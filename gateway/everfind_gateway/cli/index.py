@@ -51,7 +51,7 @@ def index(
     from everfind_gateway.requests import index_requests
 
     settings = runtime.runtime_of(context).settings(concurrency=concurrency)
-    if not settings.folders:
+    if not settings.folders and not settings.server:
         raise FolderNotFoundError("there is no folder to index", hint="Add one with `everfind add DIR`.")
     requests = index_requests(
         settings, targets or (), force=force, rebuild=rebuild, max_files=max_files, wait=not no_wait

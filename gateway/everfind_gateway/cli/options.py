@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import typer
+
+T = TypeVar("T")
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object; docs/json.md describes it.")]
 Folders: TypeAlias = Annotated[
@@ -19,3 +24,26 @@ ModeOption: TypeAlias = Annotated[
     Literal["hybrid", "semantic", "lexical"] | None,
     typer.Option("--mode", help="Which arms answer: both, vectors only, or words only."),
 ]
+
+
+def with_options(name: str, group: type[T]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command each field of the dataclass ``group`` as an option, in place of its parameter ``name``."""
+    fields = inspect.signature(group, eval_str=True).parameters
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*arguments: Any, **options: Any) -> None:
+            given = {field: options.pop(field) for field in fields}
+            command(*arguments, **options, **{name: group(**given)})
+
+        signature = inspect.signature(command, eval_str=True)
+        parameters = [
+            parameter
+            for one in signature.parameters.values()
+            for parameter in (fields.values() if one.name == name else (one,))
+        ]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # what Typer reads
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorate

@@ -7,47 +7,34 @@ import os
 import signal
 import traceback
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import EXIT_CODES, ErrorKind, EverfindError
+from everfind_core.errors import EXIT_CODES, ErrorKind, EverfindError, InvalidRequestError
 from everfind_gateway.render.streams import note, one_line
+from everfind_gateway.workspace import open_workspace as open_workspace  # noqa: PLC0414 - commands have it from here
 
 if TYPE_CHECKING:
-    from everfind_core.ports import Embedder, Indexer, Searcher
     from everfind_gateway.settings import Settings
 
 
-class Workspace(Protocol):
-    """An opened corpus: in this process, or on a server."""
+def refuse_remote(settings: Settings, why: str) -> None:
+    """Refuse a command that only works where the corpus is.
 
-    @property
-    def indexer(self) -> Indexer:
-        """Keeps the index."""
-        ...
-
-    @property
-    def embedder(self) -> Embedder:
-        """Its embedding model."""
-        ...
-
-    @property
-    def searcher(self) -> Searcher:
-        """Answers from it."""
-        ...
-
-
-def open_workspace(settings: Settings) -> AbstractContextManager[Workspace]:
-    """The workspace that a command works on."""
-    from everfind_gateway.local import open_local
-
-    return open_local(settings)
+    Raises:
+        InvalidRequestError: the settings name a server.
+    """
+    if settings.server:
+        raise InvalidRequestError.of(
+            "server",
+            f"{why}, and not through {settings.server}",
+            hint="Run it where the server runs, or without --server and EVERFIND_SERVER.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +42,14 @@ class Runtime:
     """What the options before the command say."""
 
     config: Path | None = None
+    server: str | None = None
 
     def settings(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
         """All settings, ``flags`` above the rest; what is odd about them is reported on stderr."""
         from everfind_gateway.settings import load_settings
 
+        if self.server is not None:
+            flags["server"] = self.server
         settings = load_settings(self.config, flags=flags, may_be_missing=may_be_missing)
         for warning in settings.warnings:
             note(f"everfind: warning: {warning}")

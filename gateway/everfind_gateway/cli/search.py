@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from everfind_gateway.cli import runtime
-from everfind_gateway.cli.options import Folders, Include, Json, ModeOption
+from everfind_gateway.cli.options import Folders, Include, Json, ModeOption, with_options
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, note
 
 if TYPE_CHECKING:
@@ -41,38 +42,39 @@ Everything: TypeAlias = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What both commands can be told besides the question."""
+
+    limit: Limit = None
+    mode: ModeOption = None
+    folder: Folders = None
+    include: Include = None
+    exclude: Exclude = None
+    language: Languages = None
+    kind: Kinds = None
+    everything: Everything = False
+
+
+@with_options("asked", Asked)
 def search(
     context: typer.Context,
     query: Query,
     *,
-    limit: Limit = None,
-    mode: ModeOption = None,
-    folder: Folders = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    language: Languages = None,
-    kind: Kinds = None,
-    everything: Everything = False,
+    asked: Asked,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each hit's score is the sum of.")] = False,
     as_json: Json = False,
 ) -> None:
     """Find the chunks that a question is about, best first.
 
     In a pipe each hit is one line: path:line, score, [label], title and preview, separated by tabs.
+    --explain adds a field.
     """
     from everfind_core.json_form import search_json
     from everfind_gateway.render.hits import show_answer
 
-    settings = runtime.runtime_of(context).settings(limit=limit, mode=mode)
-    request = _request(
-        settings,
-        query,
-        folder=folder,
-        include=include,
-        exclude=exclude,
-        language=language,
-        kind=kind,
-        everything=everything,
-    )
+    settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode)
+    request = replace(_request(settings, query, asked), explain=explain)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.search(request, cancel=cancel)
     if as_json:
@@ -81,21 +83,15 @@ def search(
         show_answer(answer)
 
 
+@with_options("asked", Asked)
 def gather(
     context: typer.Context,
     query: Query,
     *,
-    limit: Limit = None,
+    asked: Asked,
     context_lines: Annotated[
         int, typer.Option("--context-lines", "-C", metavar="N", min=0, max=200, help="Lines around each hit.")
     ] = 0,
-    mode: ModeOption = None,
-    folder: Folders = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    language: Languages = None,
-    kind: Kinds = None,
-    everything: Everything = False,
     as_json: Json = False,
 ) -> None:
     """Like search, as one block of Markdown.
@@ -106,17 +102,8 @@ def gather(
     from everfind_core.model import GatherRequest
     from everfind_gateway.render.hits import remarks
 
-    settings = runtime.runtime_of(context).settings(limit=limit, mode=mode)
-    request = _request(
-        settings,
-        query,
-        folder=folder,
-        include=include,
-        exclude=exclude,
-        language=language,
-        kind=kind,
-        everything=everything,
-    )
+    settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode)
+    request = _request(settings, query, asked)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.gather(GatherRequest(request, context_lines), cancel=cancel)
     if as_json:
@@ -128,28 +115,18 @@ def gather(
         note(remark)
 
 
-def _request(
-    settings: Settings,
-    query: list[str],
-    *,
-    folder: list[str] | None,
-    include: list[str] | None,
-    exclude: list[str] | None,
-    language: list[str] | None,
-    kind: list[str] | None,
-    everything: bool,
-) -> SearchRequest:
+def _request(settings: Settings, query: list[str], asked: Asked) -> SearchRequest:
     from everfind_gateway.requests import SearchOptions, search_request
 
     return search_request(
         settings,
         " ".join(query),
         SearchOptions(
-            folders=folder or (),
-            include=include or (),
-            exclude=exclude or (),
-            languages=language or (),
-            kinds=kind or (),
-            everything=everything,
+            folders=asked.folder or (),
+            include=asked.include or (),
+            exclude=asked.exclude or (),
+            languages=asked.language or (),
+            kinds=asked.kind or (),
+            everything=asked.everything,
         ),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from everfind_core.lexical import query_terms
-from everfind_core.model import Hit, Provenance, ProvenanceLabel, Relation, SearchAnswer
+from everfind_core.model import Hit, SearchAnswer
 from everfind_core.paths import printable
 from everfind_gateway.render.numbers import by_reason, count
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line
@@ -49,16 +49,10 @@ def location(folder: str, path: str) -> str:
     return printable(f"{folder}/{path}")
 
 
-def label(provenance: Provenance, relation: Relation | None = None) -> str:
-    """Why a hit is there, in brackets: ``[semantic 0.712]``, ``[lexical 7.31]``, ``[exact match]``."""
-    name = provenance.label.value
-    if provenance.label is ProvenanceLabel.EXACT:
-        return "[exact match]"
-    if provenance.label is ProvenanceLabel.GRAPH:
-        return f"[{name} {relation.value}]" if relation is not None else f"[{name}]"
-    if provenance.label is ProvenanceLabel.LEXICAL and provenance.lexical is not None:
-        return f"[{name} {provenance.lexical.bm25:.2f}]"
-    return f"[{name} {provenance.semantic.cosine:.3f}]" if provenance.semantic is not None else f"[{name}]"
+def explanation(hit: Hit) -> str:
+    """What a hit's score is the sum of, largest first: ``semantic +0.41, file stem +0.12``; empty if not asked for."""
+    parts = sorted(hit.explain, key=lambda part: -abs(part.value))
+    return ", ".join(f"{part.rule} {part.value:+.3f}" for part in parts)
 
 
 def term_pattern(query: str) -> re.Pattern[str] | None:
@@ -107,15 +101,16 @@ def _title(hit: Hit) -> str:
 
 
 def _lines(hits: Iterable[Hit], terms: re.Pattern[str] | None) -> str:
-    """``path:line<TAB>score<TAB>[label]<TAB>title<TAB>preview``, for grep, cut and awk."""
+    """``path:line<TAB>score<TAB>[label]<TAB>title<TAB>preview``, for grep, cut and awk; explained, a field more."""
     return "\n".join(
         "\t".join(
             (
                 f"{location(hit.folder, hit.path)}:{hit.start_line}",
                 f"{hit.score:.4f}",
-                label(hit.provenance, hit.relation),
+                f"[{hit.label}]",
                 _title(hit),
                 around_match(preview(hit.text, terms, 1)[0], terms, _PIPED_PREVIEW),
+                *filter(None, [explanation(hit)]),
             )
         )
         for hit in hits
@@ -134,7 +129,7 @@ def _table(hits: Iterable[Hit], terms: re.Pattern[str] | None) -> str:
     table.add_column("path:line", overflow="fold", ratio=1)
     width = max(20, console.width - 30)
     for hit in hits:
-        table.add_row(f"{hit.score:.4f}", Text(label(hit.provenance, hit.relation)), _cell(hit, terms, width))
+        table.add_row(f"{hit.score:.4f}", Text(f"[{hit.label}]"), _cell(hit, terms, width))
     with console.capture() as capture:
         console.print(table)
     return capture.get()
@@ -156,6 +151,8 @@ def _cell(hit: Hit, terms: re.Pattern[str] | None, width: int) -> Text:
         if terms is not None:
             body.highlight_regex(terms, Style(bold=True, color="yellow"))
         cell.append_text(body)
+    if hit.explain:
+        cell.append(f"\n{explanation(hit)}", Style(dim=True))
     return cell
 
 

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+from everfind_core.paths import printable
+
 _NOT_IN_JSON = re.compile(r"[\x7f-\x9f\ud800-\udfff]")
 
 
@@ -57,7 +58,7 @@ def note(text: str) -> None:
 
 def harmless(text: str) -> str:
     """``text`` with control characters shown as escapes; line ends and tabs stay."""
-    return _CONTROLS.sub(lambda match: match.group().encode("unicode_escape", "surrogatepass").decode(), text)
+    return printable(text, keep="\n\t")
 
 
 def for_stdout(text: str) -> str:

@@ -395,7 +395,7 @@ def test_doctor_ends_by_the_worst_finding(everfind: Run, engines: FakeEngines, a
     ended = everfind("doctor")
     assert ended.code == 0
     assert "ok       outgoing  nothing leaves this machine\n" in ended.out
-    assert "warning  index     there is no index" in ended.out
+    assert "ok       index     1,203 files, 9,000 chunks searchable\n" in ended.out
     engines.findings = (HealthFinding("store", Severity.ERROR, "broken", "mend it"),)
     ended = everfind("doctor")
     assert ended.code == 5

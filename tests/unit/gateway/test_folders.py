@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import subprocess
 import sys
@@ -22,9 +24,18 @@ from everfind_core.errors import (
     StorageError,
     UntrustedSettingError,
 )
-from everfind_core.model import Folder
+from everfind_core.index_directory import (
+    FolderCoverage,
+    IndexCoverage,
+    Manifest,
+    Recipe,
+    create_index,
+    make_current,
+)
+from everfind_core.model import Coverage, Folder
 from everfind_gateway.config_files import SettingsFile, read_project_file, read_user_file
-from everfind_gateway.folders import add_folders, find_folder, parse_folders, remove_folder
+from everfind_gateway.folders import add_folders, find_folder, is_readable, parse_folders, remove_folder
+from tests.support.gateway import MODEL
 
 COMMENTED = """\
 # my settings
@@ -263,12 +274,58 @@ def test_a_projects_last_folder_leaves_it_a_project(project: Path) -> None:
     assert read_project_file(path).values == {"folders": [], "later": {"x": 1}}
 
 
+def keep_in_index(index_dir: Path, *folders: Folder) -> None:
+    """An index that covers ``folders``."""
+    recipe = Recipe(model="m", chunker="c", lexical="l", extraction="e", secrets="s")
+    location = create_index(index_dir, Manifest(recipe, MODEL, created=0.0, everfind_version="0"))
+    location.write_coverage(IndexCoverage(tuple(FolderCoverage(folder, Coverage(1, 1)) for folder in folders)))
+    make_current(index_dir, location)
+
+
+def test_a_name_that_the_index_still_has_is_not_given_to_another_directory(file: SettingsFile, home: Path) -> None:
+    index_dir, kept = home / "index", directory(home / "old" / "api")
+    keep_in_index(index_dir, Folder("api", kept), Folder("mine", str(home / "work" / "web")))
+    with pytest.raises(FolderExistsError, match=f"the index still has {kept} by the name 'api'") as caught:
+        add_folders(file, [directory("api")], name="api", index_dir=index_dir)
+    assert "remove it without --keep-index" in caught.value.hint
+    names = [add_folders(file, [directory(path)], index_dir=index_dir)[0].name for path in ("api", kept, "web", "doc")]
+    assert names == ["api-2", "api", "mine", "doc"]
+
+
+def test_a_damaged_index_does_not_stop_adding(file: SettingsFile, home: Path) -> None:
+    (home / "index").mkdir()
+    (home / "index" / "current.json").write_text("{")
+    assert add_folders(file, [directory("a")], index_dir=home / "index")[0].name == "a"
+
+
+@pytest.mark.parametrize("glob", ["!*.md", "", " ", "/", "a\\", "a" * 1_001])
+def test_what_is_no_glob_is_refused(file: SettingsFile, user_config: Path, glob: str) -> None:
+    with pytest.raises(InvalidRequestError, match=r"^include: "):
+        add_folders(file, [directory("a")], include=["*.py", glob])
+    assert not user_config.exists()
+    user_config.write_text(f'[[folders]]\npath = "/a"\ninclude = [{json.dumps(glob)}]\n')
+    with pytest.raises(ConfigError, match=r"config\.toml:.*include: "):
+        parse_folders(read_user_file(user_config))
+
+
+def test_readable_means_that_it_can_be_listed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "file").write_text("x")
+    assert is_readable(str(home))
+    assert not is_readable(str(home / "absent"))
+    assert not is_readable(str(home / "file"))
+
+    def refuse(path: str) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr("os.scandir", refuse)
+    assert not is_readable(str(home))
+
+
 @given(
     name=st.text(min_size=1, max_size=30),
     include=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=10)),
 )
 def test_any_name_is_kept_exactly_or_refused(name: str, include: list[str]) -> None:
-    include = [glob for glob in include if glob.strip()]
     with tempfile.TemporaryDirectory() as place:
         file = SettingsFile(Path(place) / "config.toml", Path(place))
         try:

@@ -22,7 +22,7 @@ from everfind_core.model import (
     SemanticRank,
     Staleness,
 )
-from everfind_gateway.render.hits import around_match, label, preview, remarks, show_answer, term_pattern
+from everfind_gateway.render.hits import around_match, preview, remarks, show_answer, term_pattern
 from everfind_gateway.render.numbers import by_reason, count, duration, size
 from everfind_gateway.render.streams import OutputClosedError, emit, emit_json, harmless, note, one_line
 from everfind_gateway.suggestions import did_you_mean
@@ -88,19 +88,24 @@ def test_remarks() -> None:
 @pytest.mark.parametrize(
     ("provenance", "relation", "expected"),
     [
-        (Provenance(ProvenanceLabel.SEMANTIC, SemanticRank(1, 0.7119)), None, "[semantic 0.712]"),
+        (Provenance(ProvenanceLabel.SEMANTIC, SemanticRank(1, 0.7119)), None, "semantic 0.712"),
         (
             Provenance(ProvenanceLabel.BOTH, SemanticRank(1, 0.7119), LexicalRank(1, 9.0)),
             None,
-            "[both 0.712]",
+            "both 0.712",
         ),
-        (Provenance(ProvenanceLabel.LEXICAL, None, LexicalRank(1, 7.312)), None, "[lexical 7.31]"),
-        (Provenance(ProvenanceLabel.EXACT), None, "[exact match]"),
-        (Provenance(ProvenanceLabel.GRAPH), Relation.CALLER, "[graph caller]"),
+        (Provenance(ProvenanceLabel.LEXICAL, None, LexicalRank(1, 7.312)), None, "lexical 7.31"),
+        (Provenance(ProvenanceLabel.EXACT), None, "exact match"),
+        (Provenance(ProvenanceLabel.GRAPH), Relation.CALLER, "graph caller"),
     ],
 )
-def test_labels(provenance: Provenance, relation: Relation | None, expected: str) -> None:
-    assert label(provenance, relation) == expected
+def test_labels(
+    provenance: Provenance, relation: Relation | None, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hit = make_hit(provenance=provenance, relation=relation)
+    assert hit.label == expected
+    show_answer(SearchAnswer("q", 1, (hit,), Coverage()))
+    assert capsys.readouterr().out.split("\t")[2] == f"[{expected}]"
 
 
 def test_the_preview_is_where_the_words_are() -> None:

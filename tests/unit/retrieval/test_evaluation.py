@@ -31,9 +31,10 @@ from everfind_core.model import (
     SearchRequest,
     WorkspaceStatus,
 )
-from everfind_core.ports import EventSink
+from everfind_core.ports import Embedder, EventSink
 from everfind_gateway.evaluation import run_eval
 from everfind_gateway.evaluation_set import read_set
+from everfind_gateway.render.evaluation import report_text
 from everfind_gateway.settings import Settings, load_settings
 
 
@@ -54,6 +55,10 @@ class FakeWorkspace:
     @property
     def indexer(self) -> FakeWorkspace:
         return self
+
+    @property
+    def embedder(self) -> Embedder:
+        raise NotImplementedError
 
     @property
     def searcher(self) -> FakeWorkspace:
@@ -229,7 +234,7 @@ def test_an_index_of_something_else_is_refused(make_set: MakeSet, settings: Sett
 def test_report_as_text_and_json(make_set: MakeSet, settings: Settings) -> None:
     directory = make_set(question("q1", "a", kind="short"), question("q2", "b", kind="long"))
     report = run_eval(directory, settings=settings, open_workspace=Opener({"query q1": [hit("corpus", "a")]}))
-    lines = report.as_text().splitlines()
+    lines = report_text(report).splitlines()
     assert lines[0] == "set, hybrid: 2 questions, 1 answered"
     assert re.fullmatch(r"index: 3 files, 7 chunks, \d+\.\ds; skipped: 2 too large", lines[1])
     assert lines[4].split() == ["n", "nDCG@10", "MRR@10", "R@1", "R@5", "R@10", "chunk_nDCG@10"]

@@ -1,0 +1,48 @@
+"""The workspace that the front ends work on."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from everfind_core.ports import Embedder, Indexer, Searcher
+    from everfind_gateway.settings import Settings
+
+
+class Workspace(Protocol):
+    """An opened corpus: in this process, or on a server."""
+
+    @property
+    def indexer(self) -> Indexer:
+        """Keeps the index."""
+        ...
+
+    @property
+    def embedder(self) -> Embedder:
+        """Its embedding model."""
+        ...
+
+    @property
+    def searcher(self) -> Searcher:
+        """Answers from it."""
+        ...
+
+
+class OpenWorkspace(Protocol):
+    """Opens the workspace that settings describe."""
+
+    def __call__(self, settings: Settings, /) -> AbstractContextManager[Workspace]:
+        """The workspace, closed when the context ends."""
+        ...
+
+
+def open_workspace(settings: Settings) -> AbstractContextManager[Workspace]:
+    """The workspace that ``settings`` describe; what it consists of is imported now."""
+    if settings.server:
+        from everfind_gateway.remote import open_remote
+
+        return open_remote(settings)
+    from everfind_gateway.local import open_local
+
+    return open_local(settings)

@@ -1,0 +1,68 @@
+"""What doctor finds in a real index: sound, absent, and with each kind of its files cut short."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from everfind_core.index_directory import INDEXES
+from everfind_core.model import HealthFinding, IndexRequest, Severity
+from everfind_core.store_schema import TABLE_DIRECTORY
+from everfind_gateway import local
+from everfind_gateway.doctor import check_index, examine
+from everfind_gateway.settings import Settings, load_settings
+from everfind_gateway.workspace import open_workspace
+from tests.support.fakes import FakeEmbedder
+
+
+@pytest.fixture
+def settings(home: Path, user_config: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A folder with a few files, indexed."""
+    monkeypatch.setattr(local, "open_embedder", lambda _settings: FakeEmbedder())
+    folder = home / "notes"
+    folder.mkdir()
+    for number in range(5):
+        (folder / f"n{number}.md").write_text(f"# Wombats\n\nWombat number {number} digs.\n")
+    user_config.write_text(f'[[folders]]\nname = "notes"\npath = "{folder}"\n')
+    return load_settings()
+
+
+def index(settings: Settings) -> Path:
+    """Index everything; gives the store's table."""
+    with open_workspace(settings) as workspace:
+        workspace.indexer.index(IndexRequest(), lambda _event: None)
+    return next((settings.index_dir / INDEXES).glob(f"*/{TABLE_DIRECTORY}"))
+
+
+def found(settings: Settings) -> HealthFinding:
+    with open_workspace(settings) as workspace:
+        return check_index(workspace.searcher)
+
+
+def test_a_sound_index_is_well(settings: Settings) -> None:
+    index(settings)
+    assert found(settings) == HealthFinding("index", Severity.OK, "5 files, 5 chunks searchable")
+
+
+def test_no_index_is_a_warning(settings: Settings) -> None:
+    assert found(settings).severity is Severity.WARNING
+
+
+@pytest.mark.parametrize("pattern", ["data/*.lance", "_versions/*.manifest", "_indices/*/*"])
+def test_an_index_whose_files_are_cut_short_is_an_error_with_the_way_out(settings: Settings, pattern: str) -> None:
+    table = index(settings)
+    for path in table.glob(pattern):
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    finding = found(settings)
+    assert finding.severity is Severity.ERROR
+    assert "damaged" in finding.message
+    assert "--rebuild" in finding.hint
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error(settings: Settings) -> None:
+    shutil.rmtree(settings.folders[0].root)
+    Path(settings.folders[0].root).write_text("a file")
+    folders = [finding for finding in examine(lambda: settings, open_workspace) if finding.check == "folders"]
+    assert [finding.severity for finding in folders] == [Severity.ERROR]
