@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from everfind_core.model import IndexReport
+from everfind_core.model import IndexReport, IndexRequest
 
 
-def combined(reports: Sequence[IndexReport]) -> IndexReport:
-    """One report for runs that followed each other: counts and times add up, ``generation`` is the last one's."""
+def combined(requests: Sequence[IndexRequest], reports: Sequence[IndexReport]) -> IndexReport:
+    """One report for runs that followed each other: counts and times add up, ``generation`` is the last one's.
+
+    What was skipped is of whole folders, so of several runs in the same folders the last one counts.
+    """
     if len(reports) == 1:
         return reports[0]
+    last = {request.folders: report for request, report in zip(requests, reports, strict=True)}
     return IndexReport(
         indexed=sum(r.indexed for r in reports),
         unchanged=sum(r.unchanged for r in reports),
         deleted=sum(r.deleted for r in reports),
-        skipped={reason: int(number) for reason, number in _added(r.skipped for r in reports).items()},
+        skipped={reason: int(number) for reason, number in _added(r.skipped for r in last.values()).items()},
         chunks_written=sum(r.chunks_written for r in reports),
         chunks_embedded=sum(r.chunks_embedded for r in reports),
         chunks_reused=sum(r.chunks_reused for r in reports),

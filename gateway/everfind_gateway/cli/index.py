@@ -71,7 +71,7 @@ def _run(indexer: Indexer, requests: list[IndexRequest], view: RunView) -> Index
 
     try:
         with runtime.cancelled_by_signals() as cancel:
-            return combined([_run_one(indexer, request, view, cancel) for request in requests])
+            return combined(requests, [_run_one(indexer, request, view, cancel) for request in requests])
     except (CancelledError, KeyboardInterrupt):
         kept = f"{count(view.processed, 'file')} of this run {'is' if view.processed == 1 else 'are'}"
         raise CancelledError(

@@ -130,7 +130,7 @@ def run(opened: Opened, requests: Sequence[IndexRequest], call: Call) -> IndexRe
     for request in requests:
         reports.append(_run_one(opened, request, call, told))
         told.next_request()
-    return combined(reports)
+    return combined(requests, reports)
 
 
 def _run_one(opened: Opened, request: IndexRequest, call: Call, told: _Told) -> IndexReport:
