@@ -108,6 +108,8 @@ def _listed(settings: Settings) -> list[tuple[Folder, bool]]:
 def _forget(settings: Settings, folder: Folder) -> int:
     with runtime.open_workspace(settings) as workspace:
         try:
+            if writer := workspace.indexer.status().writer:
+                note(f"the index is being written by {writer}; waiting for it to end")
             return workspace.indexer.forget_folder(folder.name)
         except IndexMissingError:
             return 0

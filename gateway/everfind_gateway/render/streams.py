@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from everfind_core.errors import StorageError
 from everfind_core.paths import printable
 
 _NOT_IN_JSON = re.compile(r"[\x7f-\x9f\ud800-\udfff]")
@@ -31,6 +32,7 @@ def emit(text: str) -> None:
 
     Raises:
         OutputClosedError: nobody reads it any more.
+        StorageError: it goes to a file that cannot take it.
     """
     try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
@@ -38,6 +40,11 @@ def emit(text: str) -> None:
     except BrokenPipeError:
         _discard(sys.stdout)
         raise OutputClosedError from None
+    except OSError as error:
+        _discard(sys.stdout)
+        raise StorageError(
+            f"cannot write to standard output: {error.strerror}", hint="Look at where the output goes."
+        ) from error
 
 
 def emit_json(value: Mapping[str, Any]) -> None:

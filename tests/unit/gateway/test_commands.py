@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -475,3 +476,28 @@ def test_labels_of_every_provenance(everfind: Run, engines: FakeEngines) -> None
     engines.hits = tuple(make_hit(provenance=Provenance(label)) for label in ProvenanceLabel)
     labels = [line.split("\t")[2] for line in everfind("search", "x").out.splitlines()]
     assert labels == ["[semantic]", "[lexical]", "[both]", "[exact match]", "[graph]"]
+
+
+def test_remove_names_the_writer_that_it_waits_for(
+    everfind: Run, engines: FakeEngines, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "work" / "api").mkdir()
+    everfind("add", str(home / "work" / "api"))
+    idle = engines.status()
+    monkeypatch.setattr(engines, "status", lambda: replace(idle, writer="process 7 on here"))
+    ended = everfind("remove", "api")
+    assert ended.code == 0
+    assert "written by process 7 on here; waiting" in ended.err
+
+
+def test_an_output_that_is_full_is_no_fault_of_ours(home: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "everfind_gateway", "version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 7
+    assert done.stderr.startswith("everfind: cannot write to standard output: No space left")
