@@ -7,7 +7,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from everfind_core.errors import (
     UntrustedSettingError,
 )
 from everfind_core.paths import decode_os_path
+from everfind_gateway.file_edits import replace_file
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -165,8 +165,11 @@ def read_project_file(path: Path) -> SettingsFile:
     return SettingsFile(path, root, project=True, values=values, text=text)
 
 
-def change(file: SettingsFile, edit: Callable[[TOMLDocument], T]) -> T:
-    """Let ``edit`` change ``folders`` in a settings file, and write it whole; everything else in it stays.
+FOLDERS_ONLY = frozenset({"folders"})
+
+
+def change(file: SettingsFile, edit: Callable[[TOMLDocument], T], *, keys: frozenset[str] = FOLDERS_ONLY) -> T:
+    """Let ``edit`` change ``keys`` in a settings file, and write it whole; everything else in it stays.
 
     Changes of several processes come one after the other. A file that cannot be parsed is left as it is.
 
@@ -185,8 +188,8 @@ def change(file: SettingsFile, edit: Callable[[TOMLDocument], T]) -> T:
             result = edit(document)
             written = document.as_string()
             if written != text:
-                _check_only_folders_changed(target, before, written)
-                _replace(target, written)
+                _check_rest_unchanged(target, before, written, keys)
+                replace_file(target, written)
     except OSError as error:
         raise _write_error(error, target) from error
     return result
@@ -272,37 +275,17 @@ def _locked(directory: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _check_only_folders_changed(path: Path, before: dict[str, Any], written: str) -> None:
+def _check_rest_unchanged(path: Path, before: dict[str, Any], written: str, keys: frozenset[str]) -> None:
     try:
         after = tomllib.loads(written)
     except tomllib.TOMLDecodeError:
         after = None
-    if after is None or {**before, "folders": None} != {**after, "folders": None}:
+    given = dict.fromkeys(keys)
+    if after is None or {**before, **given} != {**after, **given}:
         raise ConfigError(
-            f"{path} is laid out so that its folders cannot be changed safely",
+            f"{path} is laid out so that it cannot be changed safely",
             hint="Put all other settings above the first [[folders]], then run it again.",
         )
-
-
-def _replace(target: Path, text: str) -> None:
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-    temporary = target.parent / f".{target.name}.{secrets.token_hex(8)}"
-    try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            os.fchmod(stream.fileno(), mode)
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    directory = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 def _write_error(error: OSError, target: Path) -> StorageError:

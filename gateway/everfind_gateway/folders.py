@@ -67,7 +67,7 @@ def add_folders(
     """
     if name:
         _check_name(name)
-    _check_globs(include)
+    check_globs(include)
     roots = [_directory(path, file, index_dir) for path in paths]
     indexed = indexed_folders(index_dir) if index_dir is not None else ()
 
@@ -145,7 +145,7 @@ def _folder(file: SettingsFile, entry: dict[str, Any], taken: Sequence[str]) -> 
     if not isinstance(name, str):
         raise ConfigError(f"{place}: the name of {path!r} must be text", hint='Such as name = "notes".')
     try:
-        _check_globs(include)
+        check_globs(include)
         name = _check_name(name) if name else _free_name(root, taken)
     except InvalidRequestError as error:
         raise ConfigError(f"{place}: {error.message}", hint=error.hint) from None
@@ -238,7 +238,12 @@ def _check_name(name: str) -> str:
     return name
 
 
-def _check_globs(include: Sequence[str]) -> None:
+def check_globs(include: Sequence[str]) -> None:
+    """Refuse globs that cannot be used.
+
+    Raises:
+        InvalidRequestError: one cannot; it is named.
+    """
     if include:
         from everfind_core.globs import compile_globs  # what it compiles with is not needed at every start
 

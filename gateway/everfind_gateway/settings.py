@@ -364,6 +364,15 @@ def project_settings() -> frozenset[str]:
     return frozenset(name for name in SettingValues.model_fields if _extra(name)["project"])
 
 
+def check_project_file(file: SettingsFile) -> None:
+    """Refuse a project's file that sets what only its user may set.
+
+    Raises:
+        UntrustedSettingError: it does; the message names file, line and key.
+    """
+    project_trust.check(file, project_settings(), frozenset(SettingValues.model_fields))
+
+
 def _environment() -> dict[str, Any]:
     for name in sorted(_USER_FILE_ONLY):
         if os.environ.get(variable := f"{ENV_PREFIX}{name.upper()}"):
@@ -382,7 +391,7 @@ def _environment() -> dict[str, Any]:
 def _file_layers(files: SettingsFiles) -> list[_Layer]:
     layers = []
     if files.project is not None:
-        project_trust.check(files.project, project_settings(), frozenset(SettingValues.model_fields))
+        check_project_file(files.project)
         layers.append(_Layer("project", files.project.values, files.project.root, files.project))
     layers.append(_Layer("user", files.user.values, files.user.root, files.user))
     return layers

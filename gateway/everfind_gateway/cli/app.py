@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from everfind_core import __version__
-from everfind_gateway.cli import corpus, evaluate, files, health, index, mcp, search, serve
+from everfind_gateway.cli import corpus, evaluate, files, health, index, mcp, project, search, serve
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.render.streams import emit
 
@@ -72,6 +72,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "status": health.status,
     "doctor": health.doctor,
     "serve": serve.serve,
+    "init": project.init,
+    "scaffold": project.scaffold,
+    "hook": project.hook,
     "eval": evaluate.evaluate,
     "version": health.version,
 }

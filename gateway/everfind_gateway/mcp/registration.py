@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from typing import Any
 
 import platformdirs
 
-from everfind_core.errors import ConfigError, InvalidRequestError, StorageError
+from everfind_core.errors import ConfigError, InvalidRequestError
+from everfind_gateway.file_edits import edit_text, json_object, json_text, left_alone
 
 CLIENTS = ("claude", "cursor", "codex", "zed", "vscode")
 _KEYS = {"claude": "mcpServers", "cursor": "mcpServers", "codex": "mcp_servers", "zed": "context_servers"}
@@ -60,78 +60,76 @@ def registration(client: str, name: str, command: list[str], project: Path | Non
     return Registration(client, name, entry, None if typed else _file(client, project), key, typed)
 
 
-def write(wanted: Registration) -> bool:
+def write(wanted: Registration, *, update: bool = False) -> bool:
     """Add the entry to the host's file; everything else in it stays. False if it is there already.
+
+    ``update`` replaces an entry of this name that starts everfind with other options.
 
     Raises:
         InvalidRequestError: another server has this name there.
         ConfigError: the file is not what it should be, so it is left alone.
         StorageError: it cannot be written.
     """
-    file = wanted.file
-    assert file is not None
-    target = file.resolve()
+    assert wanted.file is not None
+    return edit_text(wanted.file, lambda before: _with_entry(wanted, before, update))
+
+
+def registered(wanted: Registration) -> Mapping[str, Mapping[str, Any]]:
+    """The servers in the host's file that start everfind, by name; none where the file cannot be read as one."""
+    assert wanted.file is not None
     try:
-        before = target.read_text(encoding="utf-8") if target.exists() else ""
-        after = _with_entry(wanted, before)
-        if after is None:
-            return False
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, after)
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not UTF-8 text", hint="Correct it; it was left as it is.") from error
-    except OSError as error:
-        raise StorageError(f"cannot write {file}: {error.strerror}", hint="Check its owner and mode.") from error
-    return True
+        servers = _parsed(wanted, wanted.file.read_text(encoding="utf-8")).get(wanted.key, {})
+    except (OSError, UnicodeDecodeError, ConfigError):
+        return {}
+    return {name: entry for name, entry in servers.items() if _is_ours(entry)} if isinstance(servers, dict) else {}
 
 
-def _with_entry(wanted: Registration, before: str) -> str | None:
-    """The file's text with the entry in it; None if it is there already."""
+def _with_entry(wanted: Registration, before: str, update: bool) -> str:
+    """The file's text with the entry in it; as it was if the entry is there already."""
+    assert wanted.file is not None
     document = _parsed(wanted, before)
     servers = document.setdefault(wanted.key, {})
     if not isinstance(servers, dict):
-        raise _odd(wanted, f"{wanted.key} is no table")
+        raise left_alone(wanted.file, f"{wanted.key} is no table")
     existing = servers.get(wanted.name)
     if existing is not None:
         plain = existing.unwrap() if hasattr(existing, "unwrap") else existing
         if plain == dict(wanted.entry):
-            return None
-        raise InvalidRequestError.of(
-            "name",
-            f"{wanted.file} has another server named {wanted.name!r}",
-            hint="Choose another, or remove it there.",
-        )
+            return before
+        if not (update and _is_ours(plain)):
+            raise InvalidRequestError.of(
+                "name",
+                f"{wanted.file} has another server named {wanted.name!r}",
+                hint="Choose another, or remove it there.",
+            )
     servers[wanted.name] = dict(wanted.entry)
     if wanted.client == "codex":
         import tomlkit
 
         return tomlkit.dumps(document)
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)
+
+
+def _is_ours(entry: Any) -> bool:
+    """Whether a server's entry starts everfind."""
+    if not isinstance(entry, Mapping):
+        return False
+    arguments = entry.get("args")
+    words = [entry.get("command"), *(arguments if isinstance(arguments, list) else [])]
+    return "mcp" in words and any(Path(str(word)).name in ("everfind", "everfind_gateway") for word in words)
 
 
 def _parsed(wanted: Registration, text: str) -> dict[str, Any]:
-    if wanted.client == "codex":
-        import tomlkit
-        from tomlkit.exceptions import ParseError
+    assert wanted.file is not None
+    if wanted.client != "codex":
+        return json_object(wanted.file, text)
+    import tomlkit
+    from tomlkit.exceptions import ParseError
 
-        try:
-            return tomlkit.parse(text)
-        except ParseError as error:
-            raise _odd(wanted, str(error)) from None
     try:
-        document = json.loads(text) if text.strip() else {}
-    except ValueError as error:
-        raise _odd(wanted, f"it is not plain JSON ({error}; comments count as such)") from None
-    if not isinstance(document, dict):
-        raise _odd(wanted, "it holds no object")
-    return document
-
-
-def _odd(wanted: Registration, why: str) -> ConfigError:
-    return ConfigError(
-        f"{wanted.file} was left as it is: {why}",
-        hint="Leave --write out to see what to add, and add it by hand.",
-    )
+        return tomlkit.parse(text)
+    except ParseError as error:
+        raise left_alone(wanted.file, str(error)) from None
 
 
 def _file(client: str, project: Path | None) -> Path:
@@ -149,19 +147,3 @@ def _toml(value: dict[str, Any]) -> str:
     import tomlkit
 
     return tomlkit.dumps(value).strip()
-
-
-def _replace(target: Path, text: str) -> None:
-    """Write beside the target, then rename: a crash leaves the old file or the new one."""
-    temporary = target.parent / f".{target.name}.{secrets.token_hex(8)}"
-    try:
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -20,8 +20,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in list(os.environ):
         if name.startswith("EVERFIND_") or name in ("CLAUDE_PROJECT_DIR", "NO_COLOR", "FORCE_COLOR"):
             monkeypatch.delenv(name)
-    for variable, below in (("XDG_CONFIG_HOME", "config"), ("XDG_DATA_HOME", "data"), ("XDG_CACHE_HOME", "cache")):
-        monkeypatch.setenv(variable, str(tmp_path / below))
+    for kind in ("config", "data", "cache", "state"):
+        monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", str(tmp_path / kind))
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")

@@ -1,0 +1,87 @@
+"""Changing files that belong to others, too: whole or not at all, and nothing in them is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from everfind_core.errors import ConfigError, StorageError
+
+
+def replace_file(target: Path, text: str, new_mode: int = 0o600) -> None:
+    """Write beside ``target``, then rename: a crash leaves the old file or the new one, with the old file's mode.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    mode = target.stat().st_mode & 0o777 if target.exists() else new_mode
+    temporary = target.parent / f".{target.name}.{secrets.token_hex(8)}"
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            os.fchmod(stream.fileno(), mode)
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    directory = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def edit_text(file: Path, edit: Callable[[str], str]) -> bool:
+    """Replace a file's text (empty where it does not exist) by what ``edit`` makes of it. False if that is the same.
+
+    Links are followed, so that a linked file stays one. Whatever ``edit`` raises leaves the file as it is.
+
+    Raises:
+        ConfigError: it is not UTF-8 text.
+        StorageError: it cannot be read or written.
+    """
+    target = file.resolve()
+    try:
+        before = target.read_text(encoding="utf-8") if target.exists() else ""
+        after = edit(before)
+        if after == before:
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(target, after, new_mode=0o644)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is not UTF-8 text", hint="Correct it; it was left as it is.") from error
+    except OSError as error:
+        raise StorageError(f"cannot write {file}: {error.strerror}", hint="Check its owner and mode.") from error
+    return True
+
+
+def json_object(file: Path, text: str) -> dict[str, Any]:
+    """The object that a JSON file holds; empty for an empty file.
+
+    Raises:
+        ConfigError: it holds something else.
+    """
+    try:
+        document = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise left_alone(file, f"it is not plain JSON ({error}; comments count as such)") from None
+    if not isinstance(document, dict):
+        raise left_alone(file, "it holds no object")
+    return document
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """``document`` as such a file is written: two spaces, one newline at the end."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def left_alone(file: Path, why: str) -> ConfigError:
+    """The error for a file that cannot be changed without losing something in it."""
+    return ConfigError(f"{file} was left as it is: {why}", hint="Correct it, or add the entry by hand.")
