@@ -23,7 +23,7 @@ _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
 def search_text(answer: SearchAnswer) -> str:
     """Each hit under a heading with its place, and what else there is to know."""
-    blocks = [_hit(hit, n, len(answer.hits)) for n, hit in enumerate(answer.hits, start=1)]
+    blocks = [hit_text(hit, n, len(answer.hits)) for n, hit in enumerate(answer.hits, start=1)]
     return "\n".join([*blocks, *remarks(answer)])
 
 
@@ -111,7 +111,8 @@ def coverage_text(status: WorkspaceStatus, *, name: str, skipped_files: bool, sk
     return text + (f"\n{skipped_left_out:,} more left out; max_skipped shows them" if skipped_left_out else "")
 
 
-def _hit(hit: Hit, position: int, total: int) -> str:
+def hit_text(hit: Hit, position: int, total: int) -> str:
+    """One hit under its heading: place, what it is, why it is there."""
     facts = [printable(f"{hit.folder}/{hit.path}:{hit.start_line}-{hit.end_line}")]
     if hit.symbol or hit.heading:
         facts.append(printable(hit.symbol or hit.heading))
