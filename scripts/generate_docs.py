@@ -1,4 +1,4 @@
-"""Write the pages that are made from the code: docs/settings.md and docs/cli.md. ``--check`` only compares."""
+"""Write the pages that are made from the code: settings, command line, secrets. ``--check`` only compares."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from typer.main import get_group
 
 from everfind_core.errors import EXIT_CODES, ErrorKind
+from everfind_core.secret_formats import RULES
 from everfind_gateway.cli import main as everfind
 from everfind_gateway.cli.app import COMMANDS, GROUPS
 from everfind_gateway.settings import ENV_PREFIX, setting_fields
@@ -82,6 +83,29 @@ A query that starts with a dash goes after `--`: `everfind search -- "--no-verif
 ## Exit codes
 """
 
+SECRETS_HEAD = f"""{MADE}
+
+# Masked secrets
+
+Before text is stored, embedded or shown, what is known to be a secret is replaced by a mask such as
+`[redacted:github-token]`. Only formats that their issuer made recognisable are known; nothing is guessed by
+randomness, so a secret of another kind stays: keep it out of what is indexed. Line numbers stay, `everfind status`
+counts the masks, and `redact_secrets = false` in the user's own settings turns masking off.
+
+An index is bound to the formats that it was made with. Where a new version knows more, the old index is refused until
+`everfind index --rebuild` has made a new one and removed the old text.
+
+| mask | known by |
+|---|---|
+| `private-key` | the armour of PEM, OpenSSH and PGP private keys, and PuTTY's `Private-Lines` |
+"""
+
+SHAPES: dict[str, list[str]] = {
+    "discord-token": ["ID-IN-BASE64.6-CHARACTERS.27-CHARACTERS"],
+    "url-password": ["SCHEME://USER:PASSWORD@HOST"],
+}
+"""Formats that another thing than a prefix tells."""
+
 EXIT_MEANINGS: dict[ErrorKind, str] = {
     ErrorKind.INTERNAL: "a fault of everfind; `EVERFIND_DEBUG=1` prints a traceback",
     ErrorKind.USAGE: "the command line or a value in it is wrong",
@@ -125,13 +149,23 @@ def cli_page() -> str:
     return f"{CLI_HEAD}\n| code | meaning |\n|---|---|\n{rows}\n" + "".join(sections)
 
 
+def secrets_page() -> str:
+    """docs/secrets.md."""
+    marks: dict[str, list[str]] = {}
+    for rule in RULES:
+        marks.setdefault(rule.name, []).extend(rule.literals)
+    marks |= SHAPES
+    rows = [f"| `{name}` | {', '.join(f'`{mark}`' for mark in known)} |\n" for name, known in sorted(marks.items())]
+    return SECRETS_HEAD + "".join(rows)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Write the pages, or with ``--check`` say which differ from what they should be."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing, fail if a page is not fresh")
     check = parser.parse_args(arguments).check
     stale = []
-    for name, text in (("settings.md", settings_page()), ("cli.md", cli_page())):
+    for name, text in (("settings.md", settings_page()), ("cli.md", cli_page()), ("secrets.md", secrets_page())):
         page = DOCS / name
         if page.exists() and page.read_text(encoding="utf-8") == text:
             continue

@@ -109,7 +109,8 @@ class SettingValues(BaseSettings):
     )
     redact_secrets: bool = _setting(
         True,
-        "Mask private keys and provider tokens before text is stored, embedded or shown.",
+        "Mask private keys, tokens and passwords in URLs, all that [secrets.md](secrets.md) lists, before text is "
+        "stored, embedded or shown.",
         group="Index",
         shapes_answers=True,
     )
