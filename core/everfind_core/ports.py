@@ -230,6 +230,14 @@ class ChunkWriter(Protocol):
         """The vectors that the store has for these embedding keys."""
         ...
 
+    def embedding_keys(self, folder: str = "") -> Iterable[str]:
+        """The embedding key of every row with a vector, in no order; of one folder's if ``folder`` names one."""
+        ...
+
+    def purge(self) -> None:
+        """Leave nothing on the disk of what was replaced or removed, at the expense of readers that still use it."""
+        ...
+
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         """Per file in the store: number of chunks, and content hash."""
         ...
@@ -297,8 +305,11 @@ class Indexer(SourceReader, Protocol):
         """
         ...
 
-    def forget_folder(self, name: str) -> int:
-        """Remove a folder's chunks from the index; gives the number of files forgotten."""
+    def forget_folder(self, name: str, *, purge: bool = False) -> int:
+        """Remove a folder's chunks from the index; gives the number of files forgotten.
+
+        With ``purge`` nothing of it stays for readers of older generations, and none of its vectors for reuse.
+        """
         ...
 
     def grep(self, request: GrepRequest, *, cancel: Cancellation | None = None) -> GrepAnswer:

@@ -11,6 +11,7 @@ from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.syntax import SyntaxChunker
+from everfind_indexer.vectors import KeptVectors
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -73,6 +74,7 @@ class LocalWorkspace:
                 code_chunk_tokens=settings.code_chunk_tokens,
                 chunk_overlap=settings.chunk_overlap,
                 concurrency=settings.concurrency,
+                kept_vectors=_kept_vectors(settings),
             ),
             self._embedder,
             SyntaxChunker(),
@@ -118,6 +120,12 @@ class LocalWorkspace:
 def open_local(settings: Settings) -> LocalWorkspace:
     """The workspace that ``settings`` describe."""
     return LocalWorkspace(settings)
+
+
+def _kept_vectors(settings: Settings) -> KeptVectors | None:
+    if not settings.vector_cache_days:
+        return None
+    return KeptVectors(settings.vector_cache_dir, settings.vector_cache_days, settings.vector_cache_bytes)
 
 
 def _open_writer(directory: Path, dimensions: int) -> ChunkWriter:

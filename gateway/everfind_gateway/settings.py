@@ -30,6 +30,7 @@ _PATHS = frozenset(
     {
         "index_dir",
         "model_cache_dir",
+        "vector_cache_dir",
         "server_token_file",
         "server_ca",
         "server_certificate",
@@ -136,6 +137,27 @@ class SettingValues(BaseSettings):
         "Directory for models downloaded by hub id.",
         group="Model",
         shown_default="`models` in the user's cache directory",
+    )
+    vector_cache_dir: Path = _setting(
+        lambda: platformdirs.user_cache_path("everfind") / "vectors",
+        "Directory where vectors are kept for reuse by all indexes of this user. It holds no text, but vectors tell "
+        "something of their texts: keep it private.",
+        group="Model",
+        shown_default="`vectors` in the user's cache directory",
+    )
+    vector_cache_days: float = _setting(
+        14,
+        "How many days a vector is kept after its text left every index; 0 keeps none.",
+        group="Model",
+        ge=0,
+        le=3650,
+    )
+    vector_cache_bytes: int = _setting(
+        1 << 30,
+        "What the kept vectors may take on the disk; those used longest ago go first. A vector takes about 850 bytes.",
+        group="Model",
+        ge=1 << 20,
+        le=1 << 50,
     )
     threads: int = _setting(0, "CPU threads for embedding; 0 follows the CPU quota.", group="Model", ge=0, le=256)
     chunk_tokens: int = _setting(

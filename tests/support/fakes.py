@@ -106,6 +106,12 @@ class MemoryStore:
             if row.embedding_key in wanted and row.vector is not None
         }
 
+    def embedding_keys(self, folder: str = "") -> Iterable[str]:
+        return [row.embedding_key for ref, rows in self.rows.items() if folder in ("", ref.folder) for row in rows]
+
+    def purge(self) -> None:
+        pass
+
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         return {ref: (len(rows), rows[0].content_hash) for ref, rows in self.rows.items()}
 

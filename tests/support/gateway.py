@@ -133,7 +133,7 @@ class FakeEngines:
         on_event(RunFinished(report))
         return report
 
-    def forget_folder(self, name: str) -> int:
+    def forget_folder(self, name: str, *, purge: bool = False) -> int:
         self._fail()
         self.forgotten.append(name)
         return 3

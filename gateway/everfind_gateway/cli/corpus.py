@@ -47,14 +47,20 @@ def remove(
     context: typer.Context,
     target: Annotated[str, typer.Argument(metavar="NAME|PATH", help="The folder, by its name or its path.")],
     keep_index: Annotated[bool, typer.Option("--keep-index", help="Leave what is indexed of it searchable.")] = False,
+    purge: Annotated[
+        bool,
+        typer.Option("--purge", help="Leave nothing of it: no old version of the index, no vector kept for reuse."),
+    ] = False,
 ) -> None:
     """Remove a folder, and its text from the index. Its files stay as they are."""
     from everfind_gateway.folders import find_folder, remove_folder
 
     settings = runtime.runtime_of(context).settings()
     runtime.refuse_remote(settings, "folders are removed on the machine that holds them")
+    if keep_index and purge:
+        raise InvalidRequestError.of("purge", "the index cannot be kept and purged at once")
     folder = find_folder(settings.folders, target)
-    forgotten = 0 if keep_index else _forget(settings, folder)
+    forgotten = 0 if keep_index else _forget(settings, folder, purge=purge)
     remove_folder(settings.files.folders_file, folder)
     what = "its index is kept" if keep_index else f"{forgotten:,} files forgotten"
     emit(f"removed {printable(folder.name)}  {printable(folder.root)}  ({what})")
@@ -105,12 +111,12 @@ def _listed(settings: Settings) -> list[tuple[Folder, bool]]:
         return [(one.folder, one.usable) for one in workspace.indexer.status().folders if one.added]
 
 
-def _forget(settings: Settings, folder: Folder) -> int:
+def _forget(settings: Settings, folder: Folder, *, purge: bool) -> int:
     with runtime.open_workspace(settings) as workspace:
         try:
             if writer := workspace.indexer.status().writer:
                 note(f"the index is being written by {writer}; waiting for it to end")
-            return workspace.indexer.forget_folder(folder.name)
+            return workspace.indexer.forget_folder(folder.name, purge=purge)
         except IndexMissingError:
             return 0
 

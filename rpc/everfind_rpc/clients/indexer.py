@@ -101,7 +101,7 @@ class RemoteIndexer:
         message = pb.CancelIndexRunRequest(run_id=run_id)
         return index_run_from_proto(self._calls.unary(self._stub.CancelIndexRun, message, seconds=READ_SECONDS).run)
 
-    def forget_folder(self, name: str) -> int:
+    def forget_folder(self, name: str, *, purge: bool = False) -> int:  # noqa: ARG002 - refused either way
         """Refuse: whoever runs the server decides about its folders."""
         raise InvalidRequestError.of(
             "folder", f"{name!r} is a folder of a server", hint="Remove it where the server runs: `everfind remove`."

@@ -14,6 +14,7 @@ from pydantic_settings import NoDecode
 
 from everfind_core.model import Folder
 from everfind_core.paths import encode_os_path
+from everfind_indexer.vectors import KeptVectors
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
 
@@ -49,6 +50,15 @@ class IndexerServerSettings(ServiceSettings):
     chunk_overlap: int = Field(
         default=35, ge=0, le=4096, description="Tokens repeated where a section had to be split."
     )
+    vector_cache_dir: Path | None = Field(
+        default=None, description="Directory where vectors are kept for reuse; none is the index's own."
+    )
+    vector_cache_days: float = Field(
+        default=14, ge=0, le=3650, description="Days that a vector is kept after its text left the index; 0 keeps none."
+    )
+    vector_cache_bytes: int = Field(
+        default=1 << 30, ge=1 << 20, le=1 << 50, description="What the kept vectors may take on the disk."
+    )
     concurrency: int = Field(
         default=0, ge=0, le=256, description="Embedding calls under way at once; 0 is the default."
     )
@@ -81,12 +91,20 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Servi
             code_chunk_tokens=settings.code_chunk_tokens,
             chunk_overlap=settings.chunk_overlap,
             concurrency=settings.concurrency,
+            kept_vectors=_kept_vectors(settings),
         ),
         PatientEmbedder(embedder.RemoteEmbedder(to_embedder)),
         SyntaxChunker(),
         open_writer,
     )
     return indexer_service(engine)
+
+
+def _kept_vectors(settings: IndexerServerSettings) -> KeptVectors | None:
+    if not settings.vector_cache_days:
+        return None
+    directory = settings.vector_cache_dir or settings.index_dir
+    return KeptVectors(directory, settings.vector_cache_days, settings.vector_cache_bytes)
 
 
 if __name__ == "__main__":

@@ -105,8 +105,16 @@ class Catalog:
 
     def generation(self) -> int:
         """The store's generation at the last :meth:`record`; 0 before the first."""
-        rows = self._all("SELECT value FROM facts WHERE name = 'generation'", [])
+        return self.fact("generation")
+
+    def fact(self, name: str) -> int:
+        """A number that was noted under this name; 0 if none was."""
+        rows = self._all("SELECT value FROM facts WHERE name = ?", [name])
         return int(rows[0][0]) if rows else 0
+
+    def set_fact(self, name: str, value: int) -> None:
+        """Note a number."""
+        self._write(("INSERT OR REPLACE INTO facts VALUES (?, ?)", [(name, value)]))
 
     def coverage(self, folder: str) -> tuple[Coverage, int]:
         """A folder's coverage, and how many secrets were masked in it."""

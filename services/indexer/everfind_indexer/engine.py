@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from everfind_core.cancellation import Cancellation
@@ -39,6 +39,7 @@ from everfind_indexer.run import Run
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
 from everfind_indexer.target import StoreOpener, open_target, opened
+from everfind_indexer.vectors import VectorCache
 
 DEFAULT_CONCURRENCY = 2
 """Batches under way: while one waits for its last texts, the next keeps the embedder's threads busy."""
@@ -71,6 +72,7 @@ class IndexEngine:
             open_target(
                 self._settings.index_directory, self._recipe(model), model, self._open_store, rebuild=request.rebuild
             ) as target,
+            self._kept_vectors(model) as kept,
         ):
             run = Run(
                 request,
@@ -78,13 +80,22 @@ class IndexEngine:
                 self._sources,
                 self._preparation(model),
                 self._embedder,
+                kept=kept,
                 concurrency=self._settings.concurrency or DEFAULT_CONCURRENCY,
                 on_event=on_event,
                 cancel=cancel,
             )
             return run.folders(folders)
 
-    def forget_folder(self, name: str) -> int:
+    @contextmanager
+    def _kept_vectors(self, model: ModelInfo) -> Iterator[VectorCache | None]:
+        if self._settings.kept_vectors is None:
+            yield None
+            return
+        with closing(VectorCache(self._settings.kept_vectors, model.identity, model.dimensions)) as kept:
+            yield kept
+
+    def forget_folder(self, name: str, *, purge: bool = False) -> int:
         """See :meth:`everfind_core.ports.Indexer.forget_folder`."""
         directory = self._settings.index_directory
         if not directory.exists():
@@ -94,10 +105,14 @@ class IndexEngine:
                 location = current_index(directory)
             except IndexMissingError:
                 return 0
-            with opened(location, self._open_store) as target:
+            with opened(location, self._open_store) as target, self._kept_vectors(location.manifest.model) as kept:
+                if purge and kept:
+                    kept.forget(target.store.embedding_keys(name))
                 target.store.delete_folder(name)
                 forgotten = target.catalog.forget_folder(name)
                 target.maintain()
+                if purge:
+                    target.store.purge()
                 target.write_coverage({f.name: f for f in self._settings.folders if f.name != name})
                 return forgotten
 

@@ -21,6 +21,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.model import IndexStage, InputKind
 from everfind_core.ports import ChunkWriter, Embedder, FileChunks, TokenIds
 from everfind_indexer.preparing import PreparedFile
+from everfind_indexer.vectors import VectorCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,6 +141,7 @@ class Pipeline:
         cancel: Cancellation,
         clock: Clock,
         reuse: bool = True,
+        kept: VectorCache | None = None,
         concurrency: int = 2,
     ) -> None:
         self._store = store
@@ -148,6 +150,7 @@ class Pipeline:
         self._cancel = cancel
         self._clock = clock
         self._reuse = reuse
+        self._kept = kept
         self._under_way = max(1, concurrency)
         self._threads = ThreadPoolExecutor(self._under_way, thread_name_prefix="embed")
         self._open: deque[tuple[_Batch, Future[npt.NDArray[np.float32]]]] = deque()
@@ -182,12 +185,13 @@ class Pipeline:
             self._commit_oldest()
 
     def _known(self, keys: set[str]) -> Mapping[str, npt.NDArray[np.floating]]:
-        """Vectors that the store has: from before this run if they may be reused, and from this run in any case."""
+        """Vectors that exist: from before this run if they may be reused, and from this run in any case."""
         wanted = keys if self._reuse else {key for key in keys if key in self._written}
-        if not wanted:
-            return {}
         with self._clock.measure(IndexStage.STORE):
-            return self._store.vectors(wanted)
+            found = self._store.vectors(wanted) if wanted else {}
+            if self._kept is None or len(found) == len(keys):
+                return found
+            return {**found, **self._kept.get(keys - found.keys())}
 
     def _send(self) -> None:
         batch, self._batch = self._batch, _Batch()
@@ -210,6 +214,8 @@ class Pipeline:
         vectors: dict[str, npt.NDArray[np.floating]] = dict(zip(batch.jobs, future.result(), strict=True))
         self._cancel.check()
         with self._clock.measure(IndexStage.STORE):
+            if self._kept is not None:
+                self._kept.put(vectors)
             self._store.replace([_with_vectors(taken.file, vectors, batch.known) for taken in batch.files])
         self._written.add(batch.jobs)
         self._on_commit([_committed(taken) for taken in batch.files])

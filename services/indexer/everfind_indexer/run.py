@@ -31,6 +31,7 @@ from everfind_indexer.preparing import Preparation, PreparedFile
 from everfind_indexer.sources import Sources
 from everfind_indexer.tally import Tally, report
 from everfind_indexer.target import Target
+from everfind_indexer.vectors import VectorCache
 
 GROUP_FILES = 32
 GROUP_CHARACTERS = 500_000
@@ -52,6 +53,7 @@ class Run:
         how: Preparation,
         embedder: Embedder,
         *,
+        kept: VectorCache | None,
         concurrency: int,
         on_event: EventSink,
         cancel: Cancellation,
@@ -61,6 +63,7 @@ class Run:
         self._sources = sources
         self._how = how
         self._embedder = embedder
+        self._kept = None if request.force else kept
         self._concurrency = request.concurrency or concurrency
         # What an index had nothing of before cannot be looked up; equal texts within the run still are.
         self._reuse = not request.force and bool(target.catalog.folders())
@@ -90,6 +93,7 @@ class Run:
         self._prune()
         with self._clock.measure(IndexStage.MAINTAIN):
             self._target.maintain()
+            self._keep_vectors()
         finished = self._report([folder.name for folder in folders])
         self._emit(RunFinished(finished))
         return finished
@@ -136,6 +140,7 @@ class Run:
             cancel=self._cancel,
             clock=self._clock,
             reuse=self._reuse,
+            kept=self._kept,
             concurrency=self._concurrency,
         ) as pipeline:
             for group in _groups(self._changed(looker, files, tally)):
@@ -222,6 +227,16 @@ class Run:
                 self._target.store.replace([FileChunks(state.ref) for state in part if state.chunks])
             refs = [state.ref for state in part]
             self._target.catalog.record([], refs, generation=self._target.store.generation())
+
+    def _keep_vectors(self) -> None:
+        """Now and then, say that the index still uses its vectors: what it drops later is kept from then on."""
+        if self._kept is None:
+            return
+        if time.time() >= self._target.catalog.fact("renewed") + self._kept.renewal_seconds:
+            self._kept.renew(self._target.store.embedding_keys())
+            self._target.catalog.set_fact("renewed", int(time.time()))
+        self._kept.tidy()
+        self._warnings += self._kept.warnings
 
     def _report(self, names: Sequence[str]) -> IndexReport:
         pending = {name: tally.pending for name, tally in self._tallies.items()}

@@ -9,13 +9,15 @@ from pathlib import Path
 from everfind_core.chunking import limits_by_kind
 from everfind_core.model import Folder, LineKind, ModelInfo
 from everfind_core.ports import ChunkLimits
+from everfind_indexer.vectors import KeptVectors
 
 
 @dataclass(frozen=True, slots=True)
 class IndexerSettings:
     """One workspace's folders, where its index lies, and how documents become chunks (sizes in tokens).
 
-    ``user_ignore`` is an ``.indexignore`` that holds for every folder; None if there is none.
+    ``user_ignore`` is an ``.indexignore`` that holds for every folder; None if there is none. ``kept_vectors`` is where
+    vectors outlast the index; None keeps none.
     """
 
     index_directory: Path
@@ -28,6 +30,7 @@ class IndexerSettings:
     code_chunk_tokens: int = 128
     chunk_overlap: int = 35
     concurrency: int = 0
+    kept_vectors: KeptVectors | None = None
 
     def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
         """Chunk sizes by line kind, within the model's window."""

@@ -287,6 +287,7 @@ def test_the_digest_follows_what_shapes_answers(user_config: Path) -> None:
 
 NOT_SHAPING = {
     "display_name", "index_dir", "concurrency", "threads", "hub_endpoint", "model_cache_dir",  # means, not meaning
+    "vector_cache_dir", "vector_cache_days", "vector_cache_bytes",
     "limit", "mode",  # each request says them
     "mcp_name", "mcp_description", "mcp_tools", "workspace_roots",
 }  # fmt: skip

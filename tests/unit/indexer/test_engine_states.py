@@ -6,7 +6,6 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from everfind_core.chunking import TextChunker
 from everfind_core.errors import FolderUnusableError
 from everfind_core.index_directory import current_index
 from everfind_core.model import (
@@ -22,65 +20,20 @@ from everfind_core.model import (
     FileRef,
     Folder,
     FolderStarted,
-    IndexReport,
     IndexRequest,
     RunEvent,
     SkippedFile,
     SkipReason,
 )
-from everfind_core.ports import FileChunks, NotExtractedError
+from everfind_core.ports import NotExtractedError
 from everfind_indexer import looking, pipeline, sources
 from everfind_indexer.discovery import Discovery, discover
-from everfind_indexer.engine import IndexEngine
 from everfind_indexer.found import FoundFile
 from everfind_indexer.settings import IndexerSettings
-from tests.support.fakes import FakeEmbedder, MemoryStore
+from tests.support.indexing import KilledError, Workspace
 
 NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "sub/d.txt", "sub/e.py", "sub/deep/f.md", "ünï %41.txt", "A.txt"])
 TEXTS = st.integers(0, 5).map(lambda n: "\n\n".join(f"paragraph {n} {m}\n" + "word " * (20 * n) for m in range(n + 1)))
-
-
-class KilledError(Exception):
-    """Stands for kill -9 at a commit."""
-
-
-class KillableStore(MemoryStore):
-    """Dies before or after a chosen commit."""
-
-    kill_in: int | None = None
-    before: bool = True
-
-    def replace(self, files: Sequence[FileChunks]) -> None:
-        if self.kill_in is not None:
-            self.kill_in -= 1
-            if self.kill_in < 0:
-                if not self.before:
-                    super().replace(files)
-                raise KilledError
-        super().replace(files)
-
-
-class Workspace:
-    """An engine over a real directory, with a store that survives its runs."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root / "corpus"
-        self.root.mkdir()
-        self.store = KillableStore()
-        self.embedder = FakeEmbedder()
-        self.settings = IndexerSettings(root / "index", (Folder("f", str(self.root)),))
-
-    def engine(self) -> IndexEngine:
-        return IndexEngine(self.settings, self.embedder, TextChunker(), lambda _directory, _dimensions: self.store)
-
-    def index(self, **request: object) -> IndexReport:
-        return self.engine().index(IndexRequest(**request), lambda _event: None)  # type: ignore[arg-type]
-
-    def content(self) -> dict[str, list[tuple[int, int, str, str]]]:
-        return {
-            ref.path: [(r.start_line, r.end_line, r.text, r.embedding_key) for r in rows]
-            for ref, rows in self.store.rows.items()
-        }
 
 
 class IncrementalIndex(RuleBasedStateMachine):

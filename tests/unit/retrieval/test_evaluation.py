@@ -92,7 +92,7 @@ class FakeWorkspace:
     def grep(self, request: GrepRequest, *, cancel: Cancellation | None = None) -> GrepAnswer:
         raise NotImplementedError
 
-    def forget_folder(self, name: str) -> int:
+    def forget_folder(self, name: str, *, purge: bool = False) -> int:
         raise NotImplementedError
 
     def folders(self) -> Sequence[Folder]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -222,6 +222,15 @@ def remove_old_versions(dataset: lance.LanceDataset) -> None:
     expired = [old["version"] for old, new in pairwise(dataset.versions()) if _seconds(new["timestamp"]) < deadline]
     if expired:
         dataset.cleanup_old_versions(versions=expired, error_if_tagged_old_versions=False)
+
+
+def purge(dataset: lance.LanceDataset) -> None:
+    """Write live rows anew where dead ones lie beside them, and remove every old version, whoever uses it."""
+    dataset.optimize.compact_files(
+        target_rows_per_fragment=FRAGMENT_ROWS, materialize_deletions_threshold=0.0, num_threads=1
+    )
+    refresh(dataset)
+    dataset.cleanup_old_versions(older_than=timedelta(0), delete_unverified=True, error_if_tagged_old_versions=False)
 
 
 def _seconds(timestamp: int | datetime) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -88,6 +88,18 @@ class LanceChunkWriter:
             for condition in _in_parts(EMBEDDING_KEY, wanted):
                 found.update(_keyed_vectors(self._scan([EMBEDDING_KEY, VECTOR], condition)))
         return found
+
+    def embedding_keys(self, folder: str = "") -> Iterator[str]:
+        """The embedding key of every row with a vector, in no order; of one folder's if ``folder`` names one."""
+        condition = f"{VECTOR} IS NOT NULL" + (f" AND {sql_in(FOLDER, [folder])}" if folder else "")
+        with self._guard, store_errors(self._directory):
+            for batch in self._dataset.scanner(columns=[EMBEDDING_KEY], filter=condition).to_batches():
+                yield from batch[EMBEDDING_KEY].to_pylist()
+
+    def purge(self) -> None:
+        """Leave nothing on the disk of what was replaced or removed, at the expense of readers that still use it."""
+        with self._guard, store_errors(self._directory):
+            maintenance.purge(self._dataset)
 
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         """Per file in the store: number of chunks, and content hash."""
