@@ -101,8 +101,27 @@ class Embedder(Protocol):
 class Reranker(Protocol):
     """Scores texts for a query, better and slower than an arm does."""
 
+    @property
+    def identity(self) -> str:
+        """The model's id and revision."""
+        ...
+
+    @property
+    def endpoint(self) -> str:
+        """The address that queries and texts are sent to; empty when nothing leaves the machine."""
+        ...
+
     def rerank(self, request: RerankRequest, *, cancel: Cancellation | None = None) -> Sequence[float]:
-        """One score a text, in their order; higher is better."""
+        """One score a text, in their order; higher is better.
+
+        Raises:
+            ModelUnusableError: the model cannot be loaded, or its provider refuses the request.
+            UnavailableError: it does not answer in time.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release what is held; the reranker cannot be used any more."""
         ...
 
 

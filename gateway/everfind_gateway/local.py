@@ -12,6 +12,7 @@ from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.syntax import SyntaxChunker
 from everfind_indexer.vectors import KeptVectors
+from everfind_rpc.json_api import read_key
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -57,6 +58,9 @@ class LocalWorkspace:
                 hub_endpoint=self._settings.hub_endpoint,
                 cache_dir=self._settings.model_cache_dir,
                 threads=self._settings.threads,
+                endpoint=self._settings.model_endpoint,
+                key=read_key(self._settings.model_key_file, "model_key_file", "EVERFIND_MODEL_KEY"),
+                window=self._settings.model_window,
             )
         )
 

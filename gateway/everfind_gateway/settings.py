@@ -23,7 +23,10 @@ from everfind_gateway.folders import FOLDER_KEYS, parse_folders
 from everfind_gateway.suggestions import did_you_mean
 
 ENV_PREFIX = "EVERFIND_"
-NOT_SETTINGS = frozenset({"EVERFIND_CONFIG", "EVERFIND_DEBUG", "EVERFIND_MCP_TOKEN", "EVERFIND_SERVER_TOKEN"})
+NOT_SETTINGS = frozenset(
+    {"EVERFIND_CONFIG", "EVERFIND_DEBUG", "EVERFIND_MCP_TOKEN", "EVERFIND_SERVER_TOKEN"}
+    | {"EVERFIND_MODEL_KEY", "EVERFIND_RERANKER_KEY"}
+)
 """Variables with the prefix that are no settings: which file to read, tracebacks for unexpected errors, secrets."""
 
 _PATHS = frozenset(
@@ -31,6 +34,8 @@ _PATHS = frozenset(
         "index_dir",
         "model_cache_dir",
         "vector_cache_dir",
+        "model_key_file",
+        "reranker_key_file",
         "server_token_file",
         "server_ca",
         "server_certificate",
@@ -121,7 +126,9 @@ class SettingValues(BaseSettings):
     model: str = _setting(
         "default",
         "Embedding model: `default` (all-MiniLM-L6-v2, installed with everfind), a directory that holds a "
-        "sentence-transformers style ONNX model, or a hub id such as `BAAI/bge-small-en-v1.5`.",
+        "sentence-transformers style ONNX model, a hub id such as `BAAI/bge-small-en-v1.5`, or a provider's model: "
+        "`voyage:NAME`, `openai:NAME` (whatever speaks that API), `ollama:NAME`. A provider gets every text that is "
+        "indexed, and every query.",
         group="Model",
         shapes_answers=True,
         min_length=1,
@@ -160,6 +167,59 @@ class SettingValues(BaseSettings):
         le=1 << 50,
     )
     threads: int = _setting(0, "CPU threads for embedding; 0 follows the CPU quota.", group="Model", ge=0, le=256)
+    model_endpoint: str = _setting(
+        "",
+        "Where the provider of `model` answers.",
+        group="Model",
+        shapes_answers=True,
+        shown_default="the provider's own address; for Ollama this machine",
+        pattern=r"^$|^https?://",
+    )
+    model_key_file: Path | None = _setting(
+        None,
+        "File that holds the key for the provider of `model`; it can also come from the environment, as "
+        "`EVERFIND_MODEL_KEY`.",
+        group="Model",
+    )
+    model_window: int = _setting(
+        0,
+        "Tokens that a text may have at the provider of `model`; 0 is what it usually takes.",
+        group="Model",
+        shapes_answers=True,
+        ge=0,
+        le=1 << 20,
+    )
+    reranker: str = _setting(
+        "",
+        "Model that reranks the best hits: a directory or hub id of a cross-encoder with an ONNX export, or a "
+        "provider's: `voyage:rerank-2.5`, `cohere:rerank-v3.5`. A provider gets the query and the hits' text.",
+        group="Model",
+        shapes_answers=True,
+    )
+    reranker_endpoint: str = _setting(
+        "",
+        "Where the provider of `reranker` answers.",
+        group="Model",
+        shapes_answers=True,
+        shown_default="the provider's own address",
+        pattern=r"^$|^https?://",
+    )
+    reranker_key_file: Path | None = _setting(
+        None,
+        "File that holds the key for the provider of `reranker`; it can also come from the environment, as "
+        "`EVERFIND_RERANKER_KEY`.",
+        group="Model",
+    )
+    reranker_seconds: float = _setting(
+        10.0,
+        "How long the provider of `reranker` may take; after that the order of before stands, with a warning.",
+        group="Model",
+        ge=0.1,
+        le=120,
+    )
+    reranker_interval: float = _setting(
+        0.0, "Seconds between two calls of that provider at least.", group="Model", ge=0, le=60
+    )
     chunk_tokens: int = _setting(
         200,
         "Tokens that a chunk of prose aims at; the model's window is the hard limit.",
@@ -191,6 +251,7 @@ class SettingValues(BaseSettings):
     mode: Literal["hybrid", "semantic", "lexical"] = _setting(
         "hybrid", "Which arms answer: both, vectors only, or words only.", group="Search", project=True
     )
+    rerank: bool = _setting(False, "Rerank every search, as `--rerank` does for one; needs `reranker`.", group="Search")
     fusion: Literal["weighted", "rrf"] = _setting(
         "weighted",
         "How the two arms' rankings become one: `weighted` mixes their scores and adds ranking rules, `rrf` is "
@@ -442,7 +503,7 @@ def _located(name: str, value: Any, base: Path) -> Any:
         value = str(value)
     if not isinstance(value, str) or not value:
         return value
-    looks_like_path = name in _PATHS or (name == "model" and value.startswith(("~", "/", "./", "../")))
+    looks_like_path = name in _PATHS or (name in ("model", "reranker") and value.startswith(("~", "/", "./", "../")))
     if not looks_like_path:
         return value
     absolute = _absolute(value, base)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,30 @@ class FileTokenizer:
             return self._tokenizer.encode(text, add_special_tokens=False)
         except TypeError:  # how the library refuses lone surrogates
             return self._tokenizer.encode(_LONE_SURROGATES.sub("\ufffd", text), add_special_tokens=False)
+
+
+class EstimateTokenizer:
+    """Counts tokens where no tokenizer is at hand: one for so many bytes of UTF-8.
+
+    Implements :class:`everfind_core.ports.Tokenizer`. Tokenizers that start from bytes never make more tokens than
+    bytes, so a window that is divided by ``bytes_per_token`` is never overrun. Its ids mean nothing, and it does not
+    slice: texts are embedded as texts.
+    """
+
+    sliceable = False
+
+    def __init__(self, bytes_per_token: float) -> None:
+        """Count a token for each ``bytes_per_token`` (at least 1) bytes."""
+        self.bytes_per_token = max(1.0, bytes_per_token)
+
+    def encode(self, text: str) -> TokenSpans:
+        """As many tokens as estimated; each starts at the character that holds its first byte."""
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        widths = 1 + (points > 0x7F).astype(np.int64) + (points > 0x7FF) + (points > 0xFFFF)
+        ends = np.cumsum(widths)
+        total = int(ends[-1]) if len(ends) else 0
+        firsts = np.floor(np.arange(math.ceil(total / self.bytes_per_token)) * self.bytes_per_token)
+        return TokenSpans(np.zeros(len(firsts), np.int64), np.searchsorted(ends, firsts, side="right").astype(np.int64))
 
 
 def _parse(content: bytes, source: str) -> tokenizers.Tokenizer:

@@ -26,7 +26,7 @@ from everfind_rpc.converters.embedding import (
     tokenizer_from_parts,
     vectors_from_proto,
 )
-from everfind_rpc.tokenizer import FileTokenizer
+from everfind_rpc.tokenizer import EstimateTokenizer, FileTokenizer
 
 SERVICE = pb.DESCRIPTOR.services_by_name["EmbedderService"]
 
@@ -57,7 +57,7 @@ class RemoteEmbedder:
         self._guard = threading.Lock()
         self._known: _Known | None = None
         self._changed = False
-        self._tokenizer: tuple[str, FileTokenizer] | None = None
+        self._tokenizer: tuple[str, FileTokenizer | EstimateTokenizer] | None = None
 
     def model(self) -> ModelInfo:
         """See :meth:`everfind_core.ports.Embedder.model`."""
@@ -67,7 +67,7 @@ class RemoteEmbedder:
                 self._changed = False
         return self._about().model
 
-    def tokenizer(self) -> FileTokenizer:
+    def tokenizer(self) -> FileTokenizer | EstimateTokenizer:
         """See :meth:`everfind_core.ports.Embedder.tokenizer`."""
         identity = self.model().identity
         with self._guard:
@@ -107,16 +107,14 @@ class RemoteEmbedder:
             parts.append(vectors_from_proto(answer))
         return np.concatenate(parts)
 
-    def _fetch_tokenizer(self, identity: str) -> FileTokenizer:
+    def _fetch_tokenizer(self, identity: str) -> FileTokenizer | EstimateTokenizer:
         parts = self._calls.stream(self._stub.GetTokenizer, pb.GetTokenizerRequest(), seconds=EMBED_SECONDS)
         file = tokenizer_from_parts(parts)
         if file.model_identity != identity:
             self._changed = True
             raise _changed(identity, file.model_identity)
         if not file.content:
-            raise ModelUnusableError(
-                f"the embedder has no tokenizer for {identity}", hint="Use a model that comes with a tokenizer.json."
-            )
+            return EstimateTokenizer(file.bytes_per_token)
         return FileTokenizer(file.content, source=identity)
 
 

@@ -9,7 +9,15 @@ from pathlib import Path
 
 from pydantic import Field
 
-from everfind_embedder.settings import DEFAULT_ENDPOINT, DEFAULT_MODEL, EmbedderSettings, open_embedder
+from everfind_embedder.settings import (
+    DEFAULT_ENDPOINT,
+    DEFAULT_MODEL,
+    EmbedderSettings,
+    RerankerSettings,
+    open_embedder,
+    open_reranker,
+)
+from everfind_rpc.json_api import read_key
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, run_service
 
@@ -17,10 +25,27 @@ from everfind_rpc.service_main import ServiceSettings, run_service
 class EmbedderServerSettings(ServiceSettings):
     """What the embedder's process is told."""
 
-    model: str = Field(default=DEFAULT_MODEL, description="`default`, a directory, or a hub id ORG/NAME[@REVISION].")
+    model: str = Field(
+        default=DEFAULT_MODEL,
+        description="`default`, a directory, a hub id ORG/NAME[@REVISION], or a provider's model such as "
+        "`voyage:voyage-code-3`.",
+    )
+    model_endpoint: str = Field(default="", description="Where the provider answers; none is its own address.")
+    model_key_file: Path | None = Field(default=None, description="File of the key that the provider wants.")
+    model_window: int = Field(default=0, ge=0, description="Tokens that a text may have there; 0 is as it says.")
     hub_endpoint: str = Field(default=DEFAULT_ENDPOINT, description="Where a model given by hub id is downloaded from.")
     model_cache_dir: Path | None = Field(default=None, description="Directory for downloaded models.")
     threads: int = Field(default=0, ge=0, le=256, description="Threads that embed; 0 follows the CPU quota.")
+    reranker: str = Field(
+        default="",
+        description="A directory or hub id of a cross-encoder, or a provider's such as `voyage:rerank-2.5`.",
+    )
+    reranker_endpoint: str = Field(default="", description="Where its provider answers; none is its own address.")
+    reranker_key_file: Path | None = Field(default=None, description="File of the key that its provider wants.")
+    reranker_seconds: float = Field(default=10.0, gt=0, le=120, description="How long its provider may take.")
+    reranker_interval: float = Field(
+        default=0.0, ge=0, le=60, description="Seconds between two calls of its provider at least."
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,11 +57,35 @@ def _open(settings: EmbedderServerSettings, stack: contextlib.ExitStack) -> Serv
     from everfind_embedder.servicer import embedder_service
 
     embedder = open_embedder(
-        EmbedderSettings(settings.model, settings.hub_endpoint, settings.model_cache_dir, settings.threads)
+        EmbedderSettings(
+            settings.model,
+            settings.hub_endpoint,
+            settings.model_cache_dir,
+            settings.threads,
+            settings.model_endpoint,
+            read_key(settings.model_key_file, "model_key_file"),
+            settings.model_window,
+        )
     )
     stack.callback(embedder.close)
-    embedder.model()  # a model that cannot be loaded ends the process now, and not its first caller
-    return embedder_service(embedder)
+    reranker = open_reranker(
+        RerankerSettings(
+            settings.reranker,
+            settings.hub_endpoint,
+            settings.model_cache_dir,
+            settings.threads,
+            settings.reranker_endpoint,
+            read_key(settings.reranker_key_file, "reranker_key_file"),
+            settings.reranker_seconds,
+            settings.reranker_interval,
+        )
+    )
+    if reranker is not None:
+        stack.callback(reranker.close)
+    # A model that cannot be loaded ends the process now, and not its first caller.
+    embedder.model()
+    assert reranker is None or reranker.identity
+    return embedder_service(embedder, reranker)
 
 
 if __name__ == "__main__":

@@ -7,26 +7,27 @@ from collections.abc import AsyncIterator
 
 from everfind.embedder.v1 import embedder_service_pb2 as pb
 from everfind_core.errors import InvalidRequestError, ModelUnusableError
-from everfind_core.ports import Embedder
+from everfind_core.ports import Embedder, Reranker
 from everfind_rpc.auth import Scope
 from everfind_rpc.converters.embedding import (
     TextInput,
     TokenizerFile,
     embed_request_from_proto,
     model_to_proto,
+    rerank_request_from_proto,
     tokenizer_to_parts,
     vectors_to_proto,
 )
 from everfind_rpc.service import Call, Service, Stream, Unary
-from everfind_rpc.tokenizer import FileTokenizer
+from everfind_rpc.tokenizer import EstimateTokenizer, FileTokenizer
 
 MAX_BATCH_TEXTS = 512
 _ANY = frozenset({Scope.SEARCH, Scope.INDEX})
 
 
-def embedder_service(embedder: Embedder) -> Service:
-    """The service of an embedder."""
-    servicer = EmbedderServicer(embedder)
+def embedder_service(embedder: Embedder, reranker: Reranker | None = None) -> Service:
+    """The service of an embedder, and of a reranker where there is one."""
+    servicer = EmbedderServicer(embedder, reranker)
     return Service(
         pb.DESCRIPTOR.services_by_name["EmbedderService"],
         {
@@ -41,12 +42,18 @@ def embedder_service(embedder: Embedder) -> Service:
 class EmbedderServicer:
     """Answers the calls of ``everfind.embedder.v1.EmbedderService``."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, reranker: Reranker | None) -> None:
         self._embedder = embedder
+        self._reranker = reranker
 
     def get_model(self, _request: pb.GetModelRequest, _call: Call) -> pb.GetModelResponse:
-        """Which model this is."""
-        return pb.GetModelResponse(model=model_to_proto(self._embedder.model()), max_batch_texts=MAX_BATCH_TEXTS)
+        """Which model this is, and which one reranks."""
+        return pb.GetModelResponse(
+            model=model_to_proto(self._embedder.model()),
+            max_batch_texts=MAX_BATCH_TEXTS,
+            reranker=self._reranker.identity if self._reranker else "",
+            reranker_endpoint=self._reranker.endpoint if self._reranker else "",
+        )
 
     async def get_tokenizer(
         self, _request: pb.GetTokenizerRequest, _call: Call
@@ -67,13 +74,21 @@ class EmbedderServicer:
             vectors = self._embedder.embed_tokens(batch.sequences, cancel=call.cancel)
         return vectors_to_proto(vectors, self._embedder.model().identity)
 
-    def rerank(self, _request: pb.RerankRequest, _call: Call) -> pb.RerankResponse:
-        """Refused: no reranker is configured."""
-        raise ModelUnusableError("no reranker is configured", hint="Search without reranking.")
+    def rerank(self, request: pb.RerankRequest, call: Call) -> pb.RerankResponse:
+        """Scores of texts for a query."""
+        if self._reranker is None:
+            raise ModelUnusableError("no reranker is configured", hint="Configure one, or search without reranking.")
+        wanted = rerank_request_from_proto(request)
+        if len(wanted.texts) > MAX_BATCH_TEXTS:
+            raise InvalidRequestError.of("texts", f"{len(wanted.texts)} texts, at most {MAX_BATCH_TEXTS} are taken")
+        scores = self._reranker.rerank(wanted, cancel=call.cancel)
+        return pb.RerankResponse(scores=scores, model_identity=self._reranker.identity)
 
     def _tokenizer_file(self) -> TokenizerFile:
         identity = self._embedder.model().identity
         tokenizer = self._embedder.tokenizer()
+        if isinstance(tokenizer, EstimateTokenizer):
+            return TokenizerFile(identity, b"", tokenizer.bytes_per_token)
         if not isinstance(tokenizer, FileTokenizer):
             raise ModelUnusableError(
                 f"the tokenizer of {identity} cannot be sent", hint="Count tokens at the embedder."

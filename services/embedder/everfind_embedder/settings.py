@@ -1,16 +1,18 @@
-"""Which model embeds, and with how many threads."""
+"""Which models embed and rerank, where they run, and with how many threads."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everfind_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from everfind_core.ports import Embedder
+    from everfind_core.ports import Embedder, Reranker
+    from everfind_embedder.cross_encoder import CrossEncoder
     from everfind_embedder.loaded import LoadedModel
 
 DEFAULT_MODEL = "default"
@@ -18,22 +20,50 @@ DEFAULT_REVISION = "main"
 DEFAULT_ENDPOINT = "https://huggingface.co"
 
 _HUB_ID = re.compile(r"(?P<repository>\w[\w.-]*/\w[\w.-]*)(?:@(?P<revision>\w[\w./-]*))?", re.ASCII)
-_MODEL_HINT = "Write 'default', a directory's path beginning with '/', '~' or '.', or a hub id such as 'org/name@v1'."
+_PROVIDED = re.compile(r"(?P<provider>[a-z]+):(?P<name>\S+)")
+_MODEL_HINT = (
+    "Write 'default', a directory's path beginning with '/', '~' or '.', a hub id such as 'org/name@v1', or a "
+    "provider's model such as 'voyage:voyage-code-3'."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSettings:
     """The embedder's settings.
 
-    ``model`` is ``default``, a directory's path (beginning with ``/``, ``~`` or ``.``), or a hub id
-    ``org/name[@revision]``. ``cache_dir`` keeps downloaded models; None is the user's cache directory. ``threads``
-    embed at once; 0 follows the process's CPU quota.
+    ``model`` is ``default``, a directory's path (beginning with ``/``, ``~`` or ``.``), a hub id
+    ``org/name[@revision]``, or a provider's model ``voyage:NAME``, ``openai:NAME`` or ``ollama:NAME``. ``cache_dir``
+    keeps downloaded models; None is the user's cache directory. ``threads`` embed at once; 0 follows the process's CPU
+    quota. ``endpoint`` is where the provider answers (empty: its own address), ``key`` the token it wants, ``window``
+    the tokens that a text may have there (0: as the provider says).
     """
 
     model: str = DEFAULT_MODEL
     hub_endpoint: str = DEFAULT_ENDPOINT
     cache_dir: Path | None = None
     threads: int = 0
+    endpoint: str = ""
+    key: str = field(default="", repr=False)
+    window: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerSettings:
+    """The reranker's settings.
+
+    ``model`` is a directory's path, a hub id, or ``voyage:NAME`` or ``cohere:NAME``; empty is none. ``budget`` seconds
+    bound a provider's answer, ``interval`` seconds lie between two calls of it at least; the rest as in
+    :class:`EmbedderSettings`.
+    """
+
+    model: str = ""
+    hub_endpoint: str = DEFAULT_ENDPOINT
+    cache_dir: Path | None = None
+    threads: int = 0
+    endpoint: str = ""
+    key: str = field(default="", repr=False)
+    budget: float = 10.0
+    interval: float = 0.0
 
 
 def open_embedder(settings: EmbedderSettings) -> Embedder:
@@ -42,14 +72,46 @@ def open_embedder(settings: EmbedderSettings) -> Embedder:
     Raises:
         ConfigError: a setting has no meaning.
     """
+    if settings.threads < 0:
+        raise ConfigError(f"threads: {settings.threads} is negative", hint="Use 0 to follow the CPU quota.")
+    if provided := _provided(settings.model):
+        return _open_provider(settings, *provided)
     from everfind_embedder.engine import OnnxEmbedder
     from everfind_embedder.quota import cpu_quota
 
-    if settings.threads < 0:
-        raise ConfigError(f"threads: {settings.threads} is negative", hint="Use 0 to follow the CPU quota.")
     if settings.model != DEFAULT_MODEL and not _is_path(settings.model):
         _hub_reference(settings.model)
     return OnnxEmbedder(lambda: load_model(settings), settings.threads or cpu_quota())
+
+
+def open_reranker(settings: RerankerSettings) -> Reranker | None:
+    """The reranker that ``settings`` describe; None where they name none. It loads at first use.
+
+    Raises:
+        ConfigError: a setting has no meaning.
+    """
+    if not settings.model:
+        return None
+    if provided := _provided(settings.model):
+        from everfind_embedder.providers.reranking import WIRES, ProviderReranker
+        from everfind_rpc.json_api import Endpoint, JsonApi
+
+        provider, name = _known(provided, WIRES, "reranker")
+        endpoint = Endpoint(settings.endpoint or WIRES[provider].url, settings.key, settings.interval)
+        api = JsonApi(endpoint.checked("reranker_endpoint"))
+        return ProviderReranker(provider, name, api, budget=settings.budget)
+    from everfind_embedder.cross_encoder import LocalReranker, load_cross_encoder
+    from everfind_embedder.quota import cpu_quota
+
+    if not _is_path(settings.model):
+        _hub_reference(settings.model)
+    source = EmbedderSettings(settings.model, settings.hub_endpoint, settings.cache_dir)
+
+    def load() -> CrossEncoder:
+        directory, hub_id = _model_directory(source)
+        return load_cross_encoder(directory, hub_id=hub_id)
+
+    return LocalReranker(load, settings.threads or cpu_quota())
 
 
 def load_model(settings: EmbedderSettings) -> LoadedModel:
@@ -66,13 +128,42 @@ def load_model(settings: EmbedderSettings) -> LoadedModel:
         return load_packaged()
     from everfind_embedder.directory import load_directory
 
+    directory, hub_id = _model_directory(settings)
+    return load_directory(directory, hub_id=hub_id)
+
+
+def _model_directory(settings: EmbedderSettings) -> tuple[Path, str]:
+    """The directory of a model that is not the default one, downloaded if it must be, and its hub id if it has one."""
     if _is_path(settings.model):
-        return load_directory(_expanded(settings.model))
+        return _expanded(settings.model), ""
     from everfind_embedder.hub import Hub
 
     repository, revision = _hub_reference(settings.model)
-    directory = Hub(settings.hub_endpoint, settings.cache_dir or _default_cache()).fetch(repository, revision)
-    return load_directory(directory, hub_id=repository)
+    hub = Hub(settings.hub_endpoint, settings.cache_dir or _default_cache())
+    return hub.fetch(repository, revision), repository
+
+
+def _open_provider(settings: EmbedderSettings, provider: str, name: str) -> Embedder:
+    from everfind_embedder.providers.embedding import WIRES, ProviderEmbedder
+    from everfind_rpc.json_api import Endpoint, JsonApi
+
+    provider, name = _known((provider, name), WIRES, "model")
+    endpoint = Endpoint(settings.endpoint or WIRES[provider].url, settings.key).checked("model_endpoint")
+    return ProviderEmbedder(provider, name, JsonApi(endpoint), concurrency=settings.threads, window=settings.window)
+
+
+def _provided(model: str) -> tuple[str, str] | None:
+    """Provider and name of a provider's model; None for any other."""
+    match = _PROVIDED.fullmatch(model)
+    return (match["provider"], match["name"]) if match else None
+
+
+def _known(provided: tuple[str, str], providers: Mapping[str, object], setting: str) -> tuple[str, str]:
+    if provided[0] not in providers:
+        raise ConfigError(
+            f"{setting}: no provider is called {provided[0]!r}", hint=f"There are {', '.join(providers)}."
+        )
+    return provided
 
 
 def _hub_reference(model: str) -> tuple[str, str]:

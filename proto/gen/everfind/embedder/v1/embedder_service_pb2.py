@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from everfind.common.v1 import model_pb2 as everfind_dot_common_dot_v1_dot_model__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+everfind/embedder/v1/embedder_service.proto\x12\x14\x65verfind.embedder.v1\x1a\x1e\x65verfind/common/v1/model.proto\"$\n\x0fGetModelRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\"k\n\x10GetModelResponse\x12,\n\x05model\x18\x01 \x01(\x0b\x32\x1d.everfind.common.v1.ModelInfo\x12\x17\n\x0fmax_batch_texts\x18\x02 \x01(\x05\x12\x10\n\x08reranker\x18\x03 \x01(\t\"(\n\x13GetTokenizerRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\"g\n\x14GetTokenizerResponse\x12\x37\n\x06header\x18\x01 \x01(\x0b\x32%.everfind.embedder.v1.TokenizerHeaderH\x00\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x9d\x01\n\x0fTokenizerHeader\x12\x35\n\x06\x66ormat\x18\x01 \x01(\x0e\x32%.everfind.embedder.v1.TokenizerFormat\x12\x16\n\x0emodel_identity\x18\x02 \x01(\t\x12\x0e\n\x06sha256\x18\x03 \x01(\t\x12\x12\n\nsize_bytes\x18\x04 \x01(\x03\x12\x17\n\x0f\x62ytes_per_token\x18\x05 \x01(\x01\"\xbf\x01\n\x0c\x45mbedRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12-\n\x04kind\x18\x02 \x01(\x0e\x32\x1f.everfind.embedder.v1.InputKind\x12\x30\n\x05texts\x18\x03 \x01(\x0b\x32\x1f.everfind.embedder.v1.TextBatchH\x00\x12\x32\n\x06tokens\x18\x04 \x01(\x0b\x32 .everfind.embedder.v1.TokenBatchH\x00\x42\x07\n\x05input\"\x1a\n\tTextBatch\x12\r\n\x05texts\x18\x01 \x03(\t\"*\n\nTokenBatch\x12\x0b\n\x03ids\x18\x01 \x01(\x0c\x12\x0f\n\x07lengths\x18\x02 \x03(\x05\"Z\n\rEmbedResponse\x12\x0f\n\x07vectors\x18\x01 \x01(\x0c\x12\x0c\n\x04rows\x18\x02 \x01(\x05\x12\x12\n\ndimensions\x18\x03 \x01(\x05\x12\x16\n\x0emodel_identity\x18\x04 \x01(\t\"@\n\rRerankRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\r\n\x05texts\x18\x03 \x03(\t\"8\n\x0eRerankResponse\x12\x0e\n\x06scores\x18\x01 \x03(\x01\x12\x16\n\x0emodel_identity\x18\x02 \x01(\t*x\n\x0fTokenizerFormat\x12 \n\x1cTOKENIZER_FORMAT_UNSPECIFIED\x10\x00\x12$\n TOKENIZER_FORMAT_TOKENIZERS_JSON\x10\x01\x12\x1d\n\x19TOKENIZER_FORMAT_ESTIMATE\x10\x02*V\n\tInputKind\x12\x1a\n\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13INPUT_KIND_DOCUMENT\x10\x01\x12\x14\n\x10INPUT_KIND_QUERY\x10\x02\x32\x90\x03\n\x0f\x45mbedderService\x12^\n\x08GetModel\x12%.everfind.embedder.v1.GetModelRequest\x1a&.everfind.embedder.v1.GetModelResponse\"\x03\x90\x02\x01\x12l\n\x0cGetTokenizer\x12).everfind.embedder.v1.GetTokenizerRequest\x1a*.everfind.embedder.v1.GetTokenizerResponse\"\x03\x90\x02\x01\x30\x01\x12U\n\x05\x45mbed\x12\".everfind.embedder.v1.EmbedRequest\x1a#.everfind.embedder.v1.EmbedResponse\"\x03\x90\x02\x01\x12X\n\x06Rerank\x12#.everfind.embedder.v1.RerankRequest\x1a$.everfind.embedder.v1.RerankResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+everfind/embedder/v1/embedder_service.proto\x12\x14\x65verfind.embedder.v1\x1a\x1e\x65verfind/common/v1/model.proto\"$\n\x0fGetModelRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\"\x86\x01\n\x10GetModelResponse\x12,\n\x05model\x18\x01 \x01(\x0b\x32\x1d.everfind.common.v1.ModelInfo\x12\x17\n\x0fmax_batch_texts\x18\x02 \x01(\x05\x12\x10\n\x08reranker\x18\x03 \x01(\t\x12\x19\n\x11reranker_endpoint\x18\x04 \x01(\t\"(\n\x13GetTokenizerRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\"g\n\x14GetTokenizerResponse\x12\x37\n\x06header\x18\x01 \x01(\x0b\x32%.everfind.embedder.v1.TokenizerHeaderH\x00\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x9d\x01\n\x0fTokenizerHeader\x12\x35\n\x06\x66ormat\x18\x01 \x01(\x0e\x32%.everfind.embedder.v1.TokenizerFormat\x12\x16\n\x0emodel_identity\x18\x02 \x01(\t\x12\x0e\n\x06sha256\x18\x03 \x01(\t\x12\x12\n\nsize_bytes\x18\x04 \x01(\x03\x12\x17\n\x0f\x62ytes_per_token\x18\x05 \x01(\x01\"\xbf\x01\n\x0c\x45mbedRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12-\n\x04kind\x18\x02 \x01(\x0e\x32\x1f.everfind.embedder.v1.InputKind\x12\x30\n\x05texts\x18\x03 \x01(\x0b\x32\x1f.everfind.embedder.v1.TextBatchH\x00\x12\x32\n\x06tokens\x18\x04 \x01(\x0b\x32 .everfind.embedder.v1.TokenBatchH\x00\x42\x07\n\x05input\"\x1a\n\tTextBatch\x12\r\n\x05texts\x18\x01 \x03(\t\"*\n\nTokenBatch\x12\x0b\n\x03ids\x18\x01 \x01(\x0c\x12\x0f\n\x07lengths\x18\x02 \x03(\x05\"Z\n\rEmbedResponse\x12\x0f\n\x07vectors\x18\x01 \x01(\x0c\x12\x0c\n\x04rows\x18\x02 \x01(\x05\x12\x12\n\ndimensions\x18\x03 \x01(\x05\x12\x16\n\x0emodel_identity\x18\x04 \x01(\t\"@\n\rRerankRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\r\n\x05texts\x18\x03 \x03(\t\"8\n\x0eRerankResponse\x12\x0e\n\x06scores\x18\x01 \x03(\x01\x12\x16\n\x0emodel_identity\x18\x02 \x01(\t*x\n\x0fTokenizerFormat\x12 \n\x1cTOKENIZER_FORMAT_UNSPECIFIED\x10\x00\x12$\n TOKENIZER_FORMAT_TOKENIZERS_JSON\x10\x01\x12\x1d\n\x19TOKENIZER_FORMAT_ESTIMATE\x10\x02*V\n\tInputKind\x12\x1a\n\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13INPUT_KIND_DOCUMENT\x10\x01\x12\x14\n\x10INPUT_KIND_QUERY\x10\x02\x32\x90\x03\n\x0f\x45mbedderService\x12^\n\x08GetModel\x12%.everfind.embedder.v1.GetModelRequest\x1a&.everfind.embedder.v1.GetModelResponse\"\x03\x90\x02\x01\x12l\n\x0cGetTokenizer\x12).everfind.embedder.v1.GetTokenizerRequest\x1a*.everfind.embedder.v1.GetTokenizerResponse\"\x03\x90\x02\x01\x30\x01\x12U\n\x05\x45mbed\x12\".everfind.embedder.v1.EmbedRequest\x1a#.everfind.embedder.v1.EmbedResponse\"\x03\x90\x02\x01\x12X\n\x06Rerank\x12#.everfind.embedder.v1.RerankRequest\x1a$.everfind.embedder.v1.RerankResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,32 +40,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EMBEDDERSERVICE'].methods_by_name['Embed']._serialized_options = b'\220\002\001'
   _globals['_EMBEDDERSERVICE'].methods_by_name['Rerank']._loaded_options = None
   _globals['_EMBEDDERSERVICE'].methods_by_name['Rerank']._serialized_options = b'\220\002\001'
-  _globals['_TOKENIZERFORMAT']._serialized_start=1037
-  _globals['_TOKENIZERFORMAT']._serialized_end=1157
-  _globals['_INPUTKIND']._serialized_start=1159
-  _globals['_INPUTKIND']._serialized_end=1245
+  _globals['_TOKENIZERFORMAT']._serialized_start=1065
+  _globals['_TOKENIZERFORMAT']._serialized_end=1185
+  _globals['_INPUTKIND']._serialized_start=1187
+  _globals['_INPUTKIND']._serialized_end=1273
   _globals['_GETMODELREQUEST']._serialized_start=101
   _globals['_GETMODELREQUEST']._serialized_end=137
-  _globals['_GETMODELRESPONSE']._serialized_start=139
-  _globals['_GETMODELRESPONSE']._serialized_end=246
-  _globals['_GETTOKENIZERREQUEST']._serialized_start=248
-  _globals['_GETTOKENIZERREQUEST']._serialized_end=288
-  _globals['_GETTOKENIZERRESPONSE']._serialized_start=290
-  _globals['_GETTOKENIZERRESPONSE']._serialized_end=393
-  _globals['_TOKENIZERHEADER']._serialized_start=396
-  _globals['_TOKENIZERHEADER']._serialized_end=553
-  _globals['_EMBEDREQUEST']._serialized_start=556
-  _globals['_EMBEDREQUEST']._serialized_end=747
-  _globals['_TEXTBATCH']._serialized_start=749
-  _globals['_TEXTBATCH']._serialized_end=775
-  _globals['_TOKENBATCH']._serialized_start=777
-  _globals['_TOKENBATCH']._serialized_end=819
-  _globals['_EMBEDRESPONSE']._serialized_start=821
-  _globals['_EMBEDRESPONSE']._serialized_end=911
-  _globals['_RERANKREQUEST']._serialized_start=913
-  _globals['_RERANKREQUEST']._serialized_end=977
-  _globals['_RERANKRESPONSE']._serialized_start=979
-  _globals['_RERANKRESPONSE']._serialized_end=1035
-  _globals['_EMBEDDERSERVICE']._serialized_start=1248
-  _globals['_EMBEDDERSERVICE']._serialized_end=1648
+  _globals['_GETMODELRESPONSE']._serialized_start=140
+  _globals['_GETMODELRESPONSE']._serialized_end=274
+  _globals['_GETTOKENIZERREQUEST']._serialized_start=276
+  _globals['_GETTOKENIZERREQUEST']._serialized_end=316
+  _globals['_GETTOKENIZERRESPONSE']._serialized_start=318
+  _globals['_GETTOKENIZERRESPONSE']._serialized_end=421
+  _globals['_TOKENIZERHEADER']._serialized_start=424
+  _globals['_TOKENIZERHEADER']._serialized_end=581
+  _globals['_EMBEDREQUEST']._serialized_start=584
+  _globals['_EMBEDREQUEST']._serialized_end=775
+  _globals['_TEXTBATCH']._serialized_start=777
+  _globals['_TEXTBATCH']._serialized_end=803
+  _globals['_TOKENBATCH']._serialized_start=805
+  _globals['_TOKENBATCH']._serialized_end=847
+  _globals['_EMBEDRESPONSE']._serialized_start=849
+  _globals['_EMBEDRESPONSE']._serialized_end=939
+  _globals['_RERANKREQUEST']._serialized_start=941
+  _globals['_RERANKREQUEST']._serialized_end=1005
+  _globals['_RERANKRESPONSE']._serialized_start=1007
+  _globals['_RERANKRESPONSE']._serialized_end=1063
+  _globals['_EMBEDDERSERVICE']._serialized_start=1276
+  _globals['_EMBEDDERSERVICE']._serialized_end=1676
 # @@protoc_insertion_point(module_scope)

@@ -99,10 +99,13 @@ class GetModelResponse(_message.Message):
     MODEL_FIELD_NUMBER: _builtins.int
     MAX_BATCH_TEXTS_FIELD_NUMBER: _builtins.int
     RERANKER_FIELD_NUMBER: _builtins.int
+    RERANKER_ENDPOINT_FIELD_NUMBER: _builtins.int
     max_batch_texts: _builtins.int
     """Texts that one Embed or Rerank call may carry at most."""
     reranker: _builtins.str
     """Identity (id@revision) of the reranker; empty if there is none."""
+    reranker_endpoint: _builtins.str
+    """Address that the reranker sends queries and texts to; empty if nothing leaves the machine."""
     @_builtins.property
     def model(self) -> _model_pb2.ModelInfo:
         """The embedding model."""
@@ -113,10 +116,11 @@ class GetModelResponse(_message.Message):
         model: _model_pb2.ModelInfo | None = ...,
         max_batch_texts: _builtins.int = ...,
         reranker: _builtins.str = ...,
+        reranker_endpoint: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_texts", b"max_batch_texts", "model", b"model", "reranker", b"reranker"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_batch_texts", b"max_batch_texts", "model", b"model", "reranker", b"reranker", "reranker_endpoint", b"reranker_endpoint"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
