@@ -19,9 +19,9 @@ class IndexRequest:
     """Bring the index up to date.
 
     ``folders`` names which (empty: all). ``below`` limits the run, pruning included, to a path below the one named
-    folder. ``force`` processes unchanged files too; ``rebuild`` makes a new index beside the old and swaps;
-    ``max_files`` (0: no limit) stops after that many changed files; ``concurrency`` (0: by CPU quota) is the number
-    of embedding calls under way; ``wait`` waits for another writer instead of failing.
+    folder, ``paths`` to several: those that changed. ``force`` processes unchanged files too; ``rebuild`` makes a new
+    index beside the old and swaps; ``max_files`` (0: no limit) stops after that many changed files; ``concurrency``
+    (0: by CPU quota) is the number of embedding calls under way; ``wait`` waits for another writer instead of failing.
     ``request_id`` makes a repeated call find the first one's run. ``repair`` finds damaged parts of the index and
     indexes them again.
     """
@@ -36,6 +36,7 @@ class IndexRequest:
     request_id: str = ""
     workspace: str = ""
     repair: bool = False
+    paths: tuple[str, ...] = ()
 
 
 class RunState(StrEnum):

@@ -66,6 +66,7 @@ def index_request_to_proto(request: IndexRequest) -> pb.CreateIndexRunRequest:
         max_files=request.max_files,
         concurrency=request.concurrency,
         wait=request.wait,
+        paths=request.paths,
     )
 
 
@@ -82,6 +83,7 @@ def index_request_from_proto(message: pb.CreateIndexRunRequest) -> IndexRequest:
         request_id=message.request_id,
         workspace=message.workspace,
         repair=message.repair,
+        paths=tuple(message.paths),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,45 @@ CREATE TABLE IF NOT EXISTS left_out (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 """
+
+# What is counted by folder and reason (empty: indexed) follows each change, so that a small one costs little.
+_TOTALS = """
+CREATE TABLE totals (
+    folder TEXT NOT NULL, reason TEXT NOT NULL,
+    files INTEGER NOT NULL, chunks INTEGER NOT NULL, redactions INTEGER NOT NULL,
+    PRIMARY KEY (folder, reason)
+) WITHOUT ROWID;
+INSERT INTO totals
+    SELECT folder, reason, count(*), total(chunks), total(redactions) FROM (
+        SELECT folder, skip AS reason, chunks, redactions FROM files
+        UNION ALL SELECT folder, reason, 0, 0 FROM left_out
+    ) GROUP BY folder, reason;
+"""
+_ADD = """
+    INSERT INTO totals SELECT new.folder, new.{reason}, 0, 0, 0
+        WHERE NOT EXISTS (SELECT 1 FROM totals WHERE folder = new.folder AND reason = new.{reason});
+    UPDATE totals SET files = files + 1, chunks = chunks + {new_chunks}, redactions = redactions + {new_redactions}
+        WHERE folder = new.folder AND reason = new.{reason};
+"""
+_TAKE = """
+    UPDATE totals SET files = files - 1, chunks = chunks - {old_chunks}, redactions = redactions - {old_redactions}
+        WHERE folder = old.folder AND reason = old.{reason};
+    DELETE FROM totals WHERE folder = old.folder AND reason = old.{reason} AND files = 0;
+"""
 _UNSIGNED = 2**64 - 1
 _COLUMNS = (
     "folder, path, size, mtime_ns, ctime_ns, inode, checked_ns, content_hash, chunks, tokens, redactions, skip, message"
 )
-_UPSERT = f"INSERT OR REPLACE INTO files ({_COLUMNS}) VALUES ({', '.join('?' * 13)})"  # noqa: S608 - constants only
+_NAMES = _COLUMNS.split(", ")
+# Not "OR REPLACE": that would delete without the trigger for it.
+_UPSERT = (
+    f"INSERT INTO files ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))}) "  # noqa: S608 - constants only
+    f"ON CONFLICT (folder, path) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in _NAMES[2:])}"
+)
+_UPSERT_LEFT_OUT = (
+    "INSERT INTO left_out VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (folder, path) DO UPDATE SET reason = excluded.reason, message = excluded.message"
+)
 
 
 class Catalog:
@@ -54,14 +88,22 @@ class Catalog:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
+                if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'totals'").fetchone():
+                    self._db.executescript(f"BEGIN IMMEDIATE; {_TOTALS} {_triggers()} COMMIT;")
         except sqlite3.Error as error:
             raise self._error(error) from error
 
-    def states(self, folder: str, below: str = "") -> dict[str, FileState]:
-        """States of a folder's files by path; with ``below``, only of those at or below that path."""
-        where, values = _at_or_below(folder, below)
-        rows = self._all(f"SELECT {_COLUMNS} FROM files WHERE {where}", values)  # noqa: S608 - constants only
-        return {row[1]: _state(row) for row in rows}
+    def states(self, folder: str, below: Sequence[str] = ()) -> Iterator[FileState]:
+        """States of a folder's files in the order of their paths; with ``below``, of those at or below these paths.
+
+        ``below`` holds no path twice, nor one below another.
+        """
+        found = (
+            _state(row)
+            for where, values in _at_or_below(folder, below)
+            for row in self._each(f"SELECT {_COLUMNS} FROM files WHERE {where} ORDER BY path", values)  # noqa: S608 - constants only
+        )
+        return iter(sorted(found, key=lambda state: state.ref.path)) if len(below) > 1 else found
 
     def state(self, folder: str, path: str) -> FileState | None:
         """One file's state; None if it is not known."""
@@ -79,28 +121,30 @@ class Catalog:
             ("INSERT OR REPLACE INTO facts VALUES ('generation', ?)", [] if generation is None else [(generation,)]),
         )
 
-    def record_left_out(self, folder: str, left_out: Sequence[SkippedFile], *, below: str = "") -> None:
-        """What discovery left out of a folder (or of a part of it), in place of what it left out before."""
+    def record_left_out(self, folder: str, left_out: Sequence[SkippedFile], *, below: Sequence[str] = ()) -> None:
+        """What discovery left out of a folder (or of parts of it), in place of what it left out before."""
         rows = sorted((s.ref.folder, s.ref.path, s.reason.value, s.message) for s in left_out)
         if rows == self._left_out(folder, below):
             return
-        where, values = _at_or_below(folder, below)
         self._write(
-            (f"DELETE FROM left_out WHERE {where}", [values]),  # noqa: S608 - constants only
-            ("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?, ?)", rows),
+            *(
+                (f"DELETE FROM left_out WHERE {where}", [values])  # noqa: S608 - constants only
+                for where, values in _at_or_below(folder, below)
+            ),
+            (_UPSERT_LEFT_OUT, rows),
         )
 
     def forget_folder(self, folder: str) -> int:
         """Drop a folder; gives the number of indexed files it had."""
-        (count,) = self._all("SELECT count(*) FROM files WHERE folder = ? AND skip = ''", [folder])[0]
+        count = self.coverage(folder)[0].files
         self._write(
             ("DELETE FROM files WHERE folder = ?", [(folder,)]), ("DELETE FROM left_out WHERE folder = ?", [(folder,)])
         )
-        return int(count)
+        return count
 
     def folders(self) -> list[str]:
         """Names of the folders of which anything is known."""
-        statement = "SELECT folder FROM files UNION SELECT folder FROM left_out ORDER BY folder"
+        statement = "SELECT DISTINCT folder FROM totals ORDER BY folder"
         return [row[0] for row in self._all(statement, [])]
 
     def generation(self) -> int:
@@ -118,18 +162,12 @@ class Catalog:
 
     def coverage(self, folder: str) -> tuple[Coverage, int]:
         """A folder's coverage, and how many secrets were masked in it."""
-        files, chunks, redactions = self._all(
-            "SELECT count(*), total(chunks), total(redactions) FROM files WHERE folder = ? AND skip = ''", [folder]
-        )[0]
-        skipped = self._all(
-            "SELECT skip, count(*) FROM files WHERE folder = ? AND skip != '' GROUP BY skip "
-            "UNION ALL SELECT reason, count(*) FROM left_out WHERE folder = ? GROUP BY reason",
-            [folder, folder],
+        rows = self._all(
+            "SELECT reason, files, chunks, redactions FROM totals WHERE folder = ? ORDER BY reason", [folder]
         )
-        counts: dict[str, int] = {}
-        for reason, count in skipped:
-            counts[reason] = counts.get(reason, 0) + count
-        return Coverage(files=files, chunks=int(chunks), skipped=dict(sorted(counts.items()))), int(redactions)
+        skipped = {reason: files for reason, files, _, _ in rows if reason}
+        files, chunks, redactions = next((row[1:] for row in rows if not row[0]), (0, 0, 0))
+        return Coverage(files=files, chunks=int(chunks), skipped=skipped), int(redactions)
 
     def skipped_files(self, folder: str) -> list[SkippedFile]:
         """Everything left out of a folder, by path."""
@@ -144,10 +182,17 @@ class Catalog:
         """Release the file."""
         self._db.close()
 
-    def _left_out(self, folder: str, below: str) -> list[tuple[str, str, str, str]]:
-        where, values = _at_or_below(folder, below)
-        statement = f"SELECT folder, path, reason, message FROM left_out WHERE {where} ORDER BY path"  # noqa: S608 - constants only
-        return self._all(statement, values)
+    def _left_out(self, folder: str, below: Sequence[str]) -> list[tuple[str, str, str, str]]:
+        statement = "SELECT folder, path, reason, message FROM left_out WHERE"
+        return sorted(
+            row for where, values in _at_or_below(folder, below) for row in self._all(f"{statement} {where}", values)
+        )
+
+    def _each(self, statement: str, values: Sequence[str]) -> Iterator[Any]:
+        try:
+            yield from self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise self._error(error) from error
 
     def _all(self, statement: str, values: Sequence[str]) -> list[Any]:
         try:
@@ -179,11 +224,26 @@ class Catalog:
         )
 
 
-def _at_or_below(folder: str, below: str) -> tuple[str, list[str]]:
-    """A condition and its values: all of a folder, or only ``below`` and what lies under it ("0" follows "/")."""
+def _at_or_below(folder: str, below: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Conditions and their values: all of a folder, or for each of ``below`` it and what lies under it."""
     if not below:
-        return "folder = ?", [folder]
-    return "folder = ? AND (path = ? OR (path >= ? AND path < ?))", [folder, below, f"{below}/", f"{below}0"]
+        return [("folder = ?", [folder])]
+    condition = "folder = ? AND (path = ? OR (path >= ? AND path < ?))"  # "0" follows "/"
+    return [(condition, [folder, path, f"{path}/", f"{path}0"]) for path in below]
+
+
+def _triggers() -> str:
+    made = []
+    for table, reason, counted in (("files", "skip", True), ("left_out", "reason", False)):
+        names = {
+            f"{row}_{name}": f"{row}.{name}" if counted else "0"
+            for row in ("old", "new")
+            for name in ("chunks", "redactions")
+        }
+        take, add = _TAKE.format(reason=reason, **names), _ADD.format(reason=reason, **names)
+        for event, body in (("INSERT", add), ("DELETE", take), ("UPDATE", take + add)):
+            made.append(f"CREATE TRIGGER {table}_{event.lower()} AFTER {event} ON {table} BEGIN {body} END;")
+    return "".join(made)
 
 
 def _signed(number: int) -> int:

@@ -161,10 +161,7 @@ class IndexEngine:
     def _chosen(self, request: IndexRequest) -> Sequence[Folder]:
         if not self._settings.folders:
             raise FolderNotFoundError("no folder is added yet", hint="Add one with `everfind add DIR`.")
-        if request.below:
-            if len(request.folders) != 1:
-                raise InvalidRequestError.of("below", "it needs exactly one folder beside it")
-            check_relative(request.below, field="below")
+        self._check_parts(request)
         if request.max_files < 0 or request.concurrency < 0:
             field = "max_files" if request.max_files < 0 else "concurrency"
             raise InvalidRequestError.of(field, "it is negative; 0 means no limit of your own")
@@ -175,6 +172,16 @@ class IndexEngine:
         if not request.folders:
             return self._settings.folders
         return [self._sources.folder(name) for name in dict.fromkeys(request.folders)]
+
+    def _check_parts(self, request: IndexRequest) -> None:
+        given = {"below": [request.below] if request.below else [], "paths": request.paths}
+        for field, paths in given.items():
+            if paths and len(request.folders) != 1:
+                raise InvalidRequestError.of(field, "it needs exactly one folder beside it")
+            for path in paths:
+                check_relative(path, field=field)
+        if request.below and request.paths:
+            raise InvalidRequestError.of("paths", "give either them or below")
 
     def _recipe(self, model: ModelInfo) -> Recipe:
         limits = self._settings.limits(model)

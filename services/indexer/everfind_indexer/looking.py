@@ -48,7 +48,7 @@ Outcome = Changed | Settled | Vanished | Unreadable
 
 @dataclass(frozen=True, slots=True)
 class Looker:
-    """Looks at the files of one folder. ``known`` are their states by path; ``force`` prepares unchanged ones, too."""
+    """Looks at files of one folder. ``known`` are their states by path; ``force`` prepares unchanged ones, too."""
 
     folder: Folder
     known: Mapping[str, FileState]

@@ -17,27 +17,44 @@ _MAY_PASS = frozenset({SkipReason.UNREADABLE, SkipReason.EXTRACTION_FAILED})
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do: ``read`` these files, forget the ``gone``, both in path order. ``unchanged`` counts indexed ones."""
+    """What to do: ``read`` these files, of which ``known`` has what was known; forget the ``gone``; in path order.
+
+    ``unchanged`` counts indexed ones.
+    """
 
     read: tuple[FoundFile, ...]
+    known: Mapping[str, FileState]
     gone: tuple[FileState, ...]
     unchanged: int
 
 
-def plan(found: Iterable[FoundFile], known: Mapping[str, FileState], *, force: bool = False) -> Plan:
-    """Compare what was found with what is known. ``force`` reads everything again."""
+def plan(found: Iterable[FoundFile], known: Iterable[FileState], *, force: bool = False) -> Plan:
+    """Compare what was found with what is known, both in path order. ``force`` reads everything again.
+
+    One pass over both: what is known of a file that did not change need not be held.
+    """
     read: list[FoundFile] = []
+    gone: list[FileState] = []
+    before: dict[str, FileState] = {}
     unchanged = 0
-    here: set[str] = set()
+    states = iter(known)
+    state = next(states, None)
     for file in found:
-        here.add(file.path)
-        state = known.get(file.path)
-        if state is not None and not force and same_by_stat(file, state):
+        while state is not None and state.ref.path < file.path:
+            gone.append(state)
+            state = next(states, None)
+        if state is None or state.ref.path != file.path:
+            read.append(file)
+            continue
+        if not force and same_by_stat(file, state):
             unchanged += state.skip is None
         else:
             read.append(file)
-    gone = [state for path, state in sorted(known.items()) if path not in here]
-    return Plan(tuple(read), tuple(gone), unchanged)
+            before[file.path] = state
+        state = next(states, None)
+    if state is not None:
+        gone += [state, *states]
+    return Plan(tuple(read), before, tuple(gone), unchanged)
 
 
 def same_by_stat(file: FoundFile, state: FileState) -> bool:
@@ -54,3 +71,12 @@ def same_by_stat(file: FoundFile, state: FileState) -> bool:
         and max(file.mtime_ns, file.ctime_ns) + CLOCK_GRANULARITY_NS < state.checked_ns
         and state.skip not in _MAY_PASS
     )
+
+
+def outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of ``paths`` that lie below none of the others, each once, in their order as directories."""
+    kept: list[str] = []
+    for path in sorted(paths, key=lambda path: f"{path}/"):
+        if not kept or not f"{path}/".startswith(f"{kept[-1]}/"):
+            kept.append(path)
+    return tuple(kept)

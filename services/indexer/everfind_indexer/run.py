@@ -26,7 +26,7 @@ from everfind_core.ports import Embedder, EventSink, FileChunks
 from everfind_indexer.found import FoundFile
 from everfind_indexer.looking import Changed, Looker, Settled, Unreadable
 from everfind_indexer.pipeline import Clock, Committed, Pipeline
-from everfind_indexer.planning import plan
+from everfind_indexer.planning import outermost, plan
 from everfind_indexer.preparing import Preparation, PreparedFile
 from everfind_indexer.sources import Sources
 from everfind_indexer.tally import Tally, report
@@ -101,19 +101,19 @@ class Run:
     # --- one folder ---------------------------------------------------------------------------------------------------
 
     def _folder(self, folder: Folder) -> None:
-        below, catalog = self._request.below, self._target.catalog
+        request, catalog = self._request, self._target.catalog
+        below = outermost((request.below,) if request.below else request.paths)
         tally = Tally(folder.name)
         with self._clock.measure(IndexStage.DISCOVER):
             found = self._sources.discover(folder, below=below, cancel=self._cancel)
-            known = catalog.states(folder.name, below)
-            todo = plan(found.files, known, force=self._request.force)
+            todo = plan(found.files, catalog.states(folder.name, below), force=request.force)
         self._warnings += found.warnings
         files = self._within_limit(todo.read)
         tally.todo, tally.postponed, tally.unchanged = len(files), len(todo.read) - len(files), todo.unchanged
         self._tallies[folder.name] = tally
         self._publish()  # hits of this folder must find its root
-        limit, force = self._sources.max_file_bytes, self._request.force
-        self._process(Looker(folder, known, self._how, limit, force, self._clock), files, tally)
+        limit = self._sources.max_file_bytes
+        self._process(Looker(folder, todo.known, self._how, limit, request.force, self._clock), files, tally)
         self._forget_later(tally, self._surely_gone(todo.gone, found.skipped))
         catalog.record_left_out(folder.name, found.skipped, below=below)
         skipped = catalog.coverage(folder.name)[0].skipped

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -72,7 +72,7 @@ class Sources:
         except OSError:
             return False
 
-    def discover(self, folder: Folder, *, below: str = "", cancel: Cancellation | None = None) -> Discovery:
+    def discover(self, folder: Folder, *, below: Sequence[str] = (), cancel: Cancellation | None = None) -> Discovery:
         """A folder's files; those of an added folder inside it belong to that one.
 
         Raises:

@@ -128,7 +128,7 @@ def reconcile(target: Target) -> None:
     if generation == target.catalog.generation():
         return
     stored = dict(target.store.chunk_counts())
-    known = (s for folder in target.catalog.folders() for s in target.catalog.states(folder).values())
+    known = (s for folder in target.catalog.folders() for s in target.catalog.states(folder))
     doubtful = [
         _unknown(state)
         for state in known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import random
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -90,6 +91,16 @@ def check_below(root: Path, start: str = "", **options: Any) -> None:
         assert limited == whole, below
 
 
+def check_several(root: Path, chosen: list[str]) -> None:
+    limited = discover(root, below=chosen)
+    with mock.patch.object(git_module, "_reach", return_value=b""):
+        whole = discover(root, below=chosen)
+    assert limited == whole, chosen
+    one_by_one = [discover(root, below=path) for path in chosen]
+    assert set(limited.files) == {file for found in one_by_one for file in found.files}
+    assert {s.ref.path for s in limited.skipped} == {s.ref.path for found in one_by_one for s in found.skipped}
+
+
 QUIET = settings(
     deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], derandomize=True
 )
@@ -100,6 +111,15 @@ QUIET = settings(
 def test_below_is_the_whole_listing_restricted(tree: Tree) -> None:
     with on_disk(tree) as root:
         check_below(root)
+
+
+@given(trees(), st.randoms(use_true_random=False))
+@settings(QUIET, max_examples=10)
+def test_several_paths_at_once_are_each_path_alone(tree: Tree, chance: random.Random) -> None:
+    with on_disk(tree) as root:
+        paths = belows(root)
+        for count in (2, 3, 5):
+            check_several(root, chance.sample(paths, min(count, len(paths))))
 
 
 @pytest.mark.slow

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everfind_core.errors import IndexDamagedError, StorageError
@@ -34,11 +39,15 @@ def state(path: str, chunks: int = 1, skip: SkipReason | None = None) -> FileSta
     return FileState(FileRef("f", path), 1, 2, 3, 4, 5, "h", chunks, skip=skip)
 
 
+def known(catalog: Catalog, below: Sequence[str] = ()) -> list[str]:
+    return [state.ref.path for state in catalog.states("f", below)]
+
+
 @given(st.lists(STATES, max_size=5, unique_by=lambda s: s.ref))
 def test_states_come_back_as_they_were(states: list[FileState]) -> None:
     catalog = Catalog(Path(":memory:"))
     catalog.record(states)
-    assert catalog.states("f") == {s.ref.path: s for s in states}
+    assert list(catalog.states("f")) == sorted(states, key=lambda s: s.ref)
     for one in states:
         assert catalog.state("f", one.ref.path) == one
     catalog.close()
@@ -47,7 +56,8 @@ def test_states_come_back_as_they_were(states: list[FileState]) -> None:
 def test_below_takes_a_path_and_what_is_under_it_only(tmp_path: Path) -> None:
     catalog = Catalog(tmp_path / "c")
     catalog.record([state(p) for p in ("a", "a/b", "a/b/c", "a.txt", "a0", "ab", "a/", "A/b")])
-    assert sorted(catalog.states("f", "a")) == ["a", "a/", "a/b", "a/b/c"]
+    assert known(catalog, ["a"]) == ["a", "a/", "a/b", "a/b/c"]
+    assert known(catalog, ["a.txt", "ab", "a/b", "none"]) == ["a.txt", "a/b", "a/b/c", "ab"]
     catalog.close()
 
 
@@ -57,7 +67,7 @@ def test_forgetting_and_generations_go_together(tmp_path: Path) -> None:
     catalog.record([state("a"), state("b")], generation=7)
     catalog.record([], [FileRef("f", "a")], generation=8)
     catalog.record([state("c")])
-    assert sorted(catalog.states("f")) == ["b", "c"]
+    assert known(catalog) == ["b", "c"]
     assert catalog.generation() == 8
     catalog.close()
 
@@ -76,8 +86,8 @@ def test_coverage_counts_files_and_what_was_left_out(tmp_path: Path) -> None:
         ("x.bin", SkipReason.BINARY),
         ("y.png", SkipReason.BINARY),
     ]
-    catalog.record_left_out("f", [binary], below="y.png")
-    catalog.record_left_out("f", [], below="src")
+    catalog.record_left_out("f", [binary], below=["y.png"])
+    catalog.record_left_out("f", [], below=["src"])
     assert catalog.coverage("f")[0].skipped == {"binary": 2, "ignored": 1}
     catalog.record_left_out("f", [])
     assert catalog.coverage("f")[0].skipped == {"binary": 1}
@@ -104,6 +114,43 @@ def test_it_can_be_read_where_nothing_can_be_written(tmp_path: Path, monkeypatch
     before = sorted(p.name for p in tmp_path.iterdir())
     monkeypatch.setattr(os, "access", lambda *_arguments: False)
     read = Catalog(tmp_path / "c", read_only=True)
-    assert (read.generation(), list(read.states("f"))) == (3, ["a"])
+    assert (read.generation(), known(read)) == (3, ["a"])
     assert sorted(p.name for p in tmp_path.iterdir()) == before
     read.close()
+
+
+NAMES = st.sampled_from(["a", "b", "c", "d/"])
+RECORDS = st.builds(state, NAMES, st.integers(1, 9), st.none() | st.sampled_from([SkipReason.EMPTY, SkipReason.BINARY]))
+LEFT_OUT = st.builds(
+    SkippedFile, st.builds(FileRef, st.just("f"), NAMES), st.sampled_from([SkipReason.IGNORED, SkipReason.BINARY])
+)
+STEPS: st.SearchStrategy[tuple[str, list[Any]]] = st.one_of(
+    st.tuples(st.just("record"), st.lists(RECORDS, max_size=3)),
+    st.tuples(st.just("forget"), st.lists(NAMES, max_size=2)),
+    st.tuples(st.just("left out"), st.lists(LEFT_OUT, max_size=3, unique_by=lambda s: s.ref)),
+    st.tuples(st.just("reopen"), st.just([])),
+)
+
+
+@given(st.lists(STEPS, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_counts_follow_every_change(steps: list[tuple[str, list[Any]]]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        catalog = Catalog(Path(place) / "c")
+        for step, values in steps:
+            if step == "record":
+                catalog.record(values)
+            elif step == "forget":
+                catalog.record([], [FileRef("f", name) for name in values])
+            elif step == "left out":
+                catalog.record_left_out("f", values)
+            else:
+                catalog.close()
+                catalog = Catalog(Path(place) / "c")
+        with closing(catalog):
+            states = list(catalog.states("f"))
+            indexed = [one for one in states if one.skip is None]
+            skipped = Counter(one.reason.value for one in catalog.skipped_files("f"))
+            expected = Coverage(len(indexed), sum(one.chunks for one in indexed), dict(sorted(skipped.items())))
+            assert catalog.coverage("f") == (expected, 0)
+            assert catalog.folders() == (["f"] if states or skipped else [])

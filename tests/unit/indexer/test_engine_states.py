@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -30,6 +30,7 @@ from everfind_indexer import looking, pipeline, sources
 from everfind_indexer.discovery import Discovery, discover
 from everfind_indexer.found import FoundFile
 from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.vectors import KeptVectors
 from tests.support.indexing import KilledError, Workspace
 
 NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "sub/d.txt", "sub/e.py", "sub/deep/f.md", "ünï %41.txt", "A.txt"])
@@ -40,8 +41,9 @@ class IncrementalIndex(RuleBasedStateMachine):
     @initialize()
     def start(self) -> None:
         self.base = Path(tempfile.mkdtemp())
-        self.workspace = Workspace(self.base)
-        self.indexed = True
+        self.workspace = Workspace(self.base, kept=KeptVectors(self.base / "vectors"))
+        self.changed: set[str] = set()
+        self.all_seen()
 
     def teardown(self) -> None:
         if hasattr(self, "base"):
@@ -50,17 +52,28 @@ class IncrementalIndex(RuleBasedStateMachine):
     def path(self, name: str) -> Path:
         return self.workspace.root / name
 
+    def note(self, *names: str) -> None:
+        self.changed.update(name.replace("%", "%25") for name in names)
+        self.indexed = False
+
+    def unfollowed(self) -> None:
+        self.indexed = self.followed = False
+
+    def all_seen(self) -> None:
+        self.indexed = self.followed = True
+        self.changed.clear()
+
     @rule(name=NAMES, text=TEXTS)
     def write(self, name: str, text: str) -> None:
         self.path(name).parent.mkdir(parents=True, exist_ok=True)
         self.path(name).write_text(text)
-        self.indexed = False
+        self.note(name)
 
     @rule(name=NAMES)
     def touch(self, name: str) -> None:
         if self.path(name).exists():
             os.utime(self.path(name))
-            self.indexed = False
+            self.note(name)
 
     @rule(name=NAMES, text=TEXTS)
     def edit_keeping_mtime_and_size(self, name: str, text: str) -> None:
@@ -68,31 +81,31 @@ class IncrementalIndex(RuleBasedStateMachine):
             stat = self.path(name).stat()
             self.path(name).write_bytes(b"x" * stat.st_size)
             os.utime(self.path(name), ns=(stat.st_atime_ns, stat.st_mtime_ns))
-            self.indexed = False
+            self.note(name)
 
     @rule(name=NAMES, to=NAMES)
     def rename(self, name: str, to: str) -> None:
         if self.path(name).exists():
             self.path(to).parent.mkdir(parents=True, exist_ok=True)
             self.path(name).replace(self.path(to))
-            self.indexed = False
+            self.note(name, to)
 
     @rule(name=NAMES)
     def delete(self, name: str) -> None:
         self.path(name).unlink(missing_ok=True)
-        self.indexed = False
+        self.note(name)
 
     @rule(name=NAMES)
     def ignore(self, name: str) -> None:
         (self.workspace.root / ".indexignore").write_text(f"/{name}\n")
-        self.indexed = False
+        self.unfollowed()
 
     @rule(commits=st.integers(0, 3), before=st.booleans())
     def killed_run(self, commits: int, before: bool) -> None:
         self.workspace.store.kill_in, self.workspace.store.before = commits, before
         try:
             self.workspace.index()
-            self.indexed = True
+            self.all_seen()
         except KilledError:
             self.indexed = False
         finally:
@@ -102,29 +115,38 @@ class IncrementalIndex(RuleBasedStateMachine):
     def lost_catalog(self) -> None:
         for path in self.base.glob("index/indexes/*/catalog.sqlite*"):
             path.unlink()
-        self.indexed = False
+        self.unfollowed()
 
     @rule(below=st.sampled_from(["sub", "sub/deep", "a.txt"]))
     def run_below(self, below: str) -> None:
         self.workspace.index(folders=("f",), below=below)
-        self.indexed = False
+        self.unfollowed()
+
+    @rule()
+    def run_over_what_changed(self) -> None:
+        """As a watcher does, if nothing but single files changed since the last run that saw everything."""
+        assume(self.followed)
+        if self.changed:
+            self.workspace.index(folders=("f",), paths=tuple(sorted(self.changed)))
+        self.changed.clear()
+        self.indexed = True
 
     @rule()
     def removed_and_added_again(self) -> None:
         self.workspace.engine().forget_folder("f")
         assert self.workspace.content() == {}
-        self.indexed = False
+        self.unfollowed()
 
     @rule(force=st.booleans())
     def run(self, force: bool) -> None:
         self.workspace.index(force=force)
-        self.indexed = True
+        self.all_seen()
 
     @rule()
     def limited_runs(self) -> None:
         while self.workspace.index(max_files=1).pending:
             pass
-        self.indexed = True
+        self.all_seen()
 
     @invariant()
     @precondition(lambda self: getattr(self, "indexed", False))

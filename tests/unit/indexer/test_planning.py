@@ -3,10 +3,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from everfind_core.model import FileRef, FileState, SkipReason
 from everfind_indexer.discovery import FoundFile
-from everfind_indexer.planning import CLOCK_GRANULARITY_NS, plan
+from everfind_indexer.planning import CLOCK_GRANULARITY_NS, outermost, plan
 
 SECOND = 10**9
 FOUND = FoundFile("a", 100, 50 * SECOND, 60 * SECOND, 7)
@@ -14,10 +16,10 @@ KNOWN = FileState(FileRef("f", "a"), 100, 50 * SECOND, 60 * SECOND, 7, 90 * SECO
 
 
 def test_a_file_that_did_not_change_is_not_read() -> None:
-    found = plan([FOUND], {"a": KNOWN})
+    found = plan([FOUND], [KNOWN])
     assert (found.read, found.unchanged, found.gone) == ((), 1, ())
     left_out = replace(KNOWN, skip=SkipReason.BINARY)
-    assert plan([FOUND], {"a": left_out}).unchanged == 0
+    assert plan([FOUND], [left_out]).unchanged == 0
 
 
 @pytest.mark.parametrize(
@@ -31,23 +33,42 @@ def test_a_file_that_did_not_change_is_not_read() -> None:
     ],
 )
 def test_any_sign_of_change_has_it_read(changed: FoundFile) -> None:
-    assert plan([changed], {"a": KNOWN}).read == (changed,)
+    assert plan([changed], [KNOWN]).read == (changed,)
 
 
 def test_a_file_that_was_young_when_looked_at_is_read_once_more() -> None:
     young = replace(KNOWN, checked_ns=FOUND.ctime_ns + CLOCK_GRANULARITY_NS)
-    assert plan([FOUND], {"a": young}).read == (FOUND,)
-    assert plan([FOUND], {"a": replace(young, checked_ns=young.checked_ns + 1)}).read == ()
+    assert plan([FOUND], [young]).read == (FOUND,)
+    assert plan([FOUND], [replace(young, checked_ns=young.checked_ns + 1)]).read == ()
 
 
 @pytest.mark.parametrize("reason", [SkipReason.UNREADABLE, SkipReason.EXTRACTION_FAILED])
 def test_what_may_pass_is_tried_in_every_run(reason: SkipReason) -> None:
-    assert plan([FOUND], {"a": replace(KNOWN, skip=reason)}).read == (FOUND,)
-    assert plan([FOUND], {"a": replace(KNOWN, skip=SkipReason.BINARY)}).read == ()
+    assert plan([FOUND], [replace(KNOWN, skip=reason)]).read == (FOUND,)
+    assert plan([FOUND], [replace(KNOWN, skip=SkipReason.BINARY)]).read == ()
 
 
 def test_new_gone_and_forced() -> None:
     other = FOUND._replace(path="b")
-    found = plan([other], {"a": KNOWN})
+    found = plan([other], [KNOWN])
     assert (found.read, found.gone) == ((other,), (KNOWN,))
-    assert plan([FOUND], {"a": KNOWN}, force=True).read == (FOUND,)
+    assert plan([FOUND], [KNOWN], force=True).read == (FOUND,)
+
+
+STATES = st.dictionaries(st.sampled_from(["a", "a.txt", "a/b", "b", "A", "ü", "\U0001f600", "\uffff"]), st.booleans())
+
+
+@given(STATES, STATES)
+def test_one_pass_finds_what_comparing_each_name_does(here: dict[str, bool], known: dict[str, bool]) -> None:
+    found = sorted(FOUND._replace(path=path, size=100 + changed) for path, changed in here.items())
+    states = [replace(KNOWN, ref=FileRef("f", path), size=100 + odd) for path, odd in sorted(known.items())]
+    made = plan(found, states)
+    assert [file.path for file in made.read] == [f.path for f in found if known.get(f.path) != here[f.path]]
+    assert set(made.known) == {path for path in here if path in known and known[path] != here[path]}
+    assert [state.ref.path for state in made.gone] == sorted(known.keys() - here.keys())
+    assert made.unchanged == sum(known.get(path) == changed for path, changed in here.items())
+
+
+def test_paths_below_others_are_named_once() -> None:
+    assert outermost(["a/b", "a", "a.txt", "a", "a/c/d", "b/c", "b/cc", "b/c/d"]) == ("a.txt", "a", "b/c", "b/cc")
+    assert outermost([]) == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -31,15 +31,15 @@ def discover(
     include: Iterable[str] = (),
     user_ignore: Path | None = None,
     max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
-    below: str = "",
+    below: str | Collection[str] = (),
     cancel: Cancellation | None = None,
 ) -> Discovery:
     """The indexable files below ``root``, and everything that was left out of it with the reason.
 
     ``folder`` is the folder's name in what is reported. ``exclude_roots`` are directories that are not this folder's:
     added folders inside it, the index. ``include`` are path globs (:mod:`everfind_core.globs`) of what is kept (empty:
-    all). ``user_ignore`` is the ``.indexignore`` beside the user's config. ``below`` limits the answer to one file or
-    directory, in string form; the same rules hold.
+    all). ``user_ignore`` is the ``.indexignore`` beside the user's config. ``below`` limits the answer to files and
+    directories, in string form; the same rules hold.
 
     Raises:
         FolderUnusableError: ``root`` is not a directory that can be listed.
@@ -48,14 +48,18 @@ def discover(
         CancelledError, DeadlineExceededError: as ``cancel`` says.
     """
     directory = os.path.realpath(_raw(root))
+    given = ([below] if below else []) if isinstance(below, str) else below
+    named = [decode_path(check_relative(path, field="below")) for path in given]
     limits = Limits(
         max_file_bytes=max_file_bytes,
         include=compile_globs(include, field="include"),
         exclude=frozenset(_inside(directory, exclude_roots)),
-        below=decode_path(check_relative(below, field="below")) if below else b"",
+        below=frozenset(_present(directory, named)),
     )
     walk = Walk(directory, folder, limits, cancel)
     walk.check_root()
+    if named and not limits.below:
+        return Discovery(())
     walk.run(_start(walk, directory, _user_rules(user_ignore), cancel))
     return Discovery(
         files=tuple(sorted(walk.files)),
@@ -136,6 +140,18 @@ def _user_rules(user_ignore: Path | None) -> Chain:
             f"{printable(str(user_ignore))} cannot be read: {error.strerror}",
             hint="Make it a readable file, or remove it.",
         ) from error
+
+
+def _present(directory: bytes, paths: Iterable[bytes]) -> Iterator[bytes]:
+    """Those of ``paths`` that may be there. What is surely absent needs no rule, and git no look at its whole list."""
+    for path in paths:
+        try:
+            os.lstat(b"%b/%b" % (directory, path))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            pass
+        yield path
 
 
 def _inside(directory: bytes, roots: Iterable[FolderRoot]) -> Iterable[bytes]:

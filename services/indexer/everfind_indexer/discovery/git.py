@@ -10,7 +10,8 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ from everfind_indexer.discovery.names import is_agent_guide
 
 SECONDS = 180.0
 """How long git may take for one work tree; a pipe in place of an ignore file would hold it for ever."""
+
+MAX_NAMED_BYTES = 100_000
+"""Bytes of paths that git is asked for by name; beyond, everything is asked for. A system takes about 2 MB."""
 
 # What a user may set for all of git; everything else of git's in the environment (a hook's GIT_DIR, GIT_INDEX_FILE …)
 # belongs to another repository.
@@ -74,24 +78,25 @@ def list_files(
     directory: bytes,
     work_tree: bytes,
     *,
-    below: bytes = b"",
+    below: Collection[bytes] = (),
     prefix: bytes = b"",
     cancel: Cancellation | None = None,
 ) -> GitListing:
     """What git lists at or below ``directory``, each path with ``prefix`` before it.
 
-    ``work_tree`` is the directory that holds the ``.git``: ``directory`` or one above it. ``below`` (a path below
-    ``directory``; empty: everything) may leave out what a walk to that entry and down from it does not look at.
+    ``work_tree`` is the directory that holds the ``.git``: ``directory`` or one above it. ``below`` (paths below
+    ``directory``; none: everything) may leave out what a walk to those entries and down from them does not look at.
 
     Raises:
         GitUnusableError: git is missing, fails or takes too long.
         CancelledError, DeadlineExceededError: as ``cancel`` says.
     """
-    only = [b"--", reach] if (reach := _reach(directory, below)) else []
+    reaches = sorted({_reach(directory, one) for one in below})
+    only = [b"--", *reaches] if all(reaches) and 0 < sum(map(len, reaches)) <= MAX_NAMED_BYTES else []
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(_run, directory, work_tree, (*args, *only), cancel) for args in (_LIST, _LIST_IGNORED)]
         listed = _paths(both[0].result(), prefix)
-        if only and not listed:
+        if only and not _each_has_some(listed, [prefix + reach for reach in reaches]):
             # Ignored or absent. Which directory above is ignored as a whole, only the whole listing says.
             return list_files(directory, work_tree, prefix=prefix, cancel=cancel)
         try:
@@ -108,6 +113,18 @@ def list_files(
             guides.add(path[: end + 1])
             end = path.find(b"/", end + 1)
     return GitListing(frozenset(listed), frozenset(ignored), frozenset(guides))
+
+
+def _each_has_some(listed: list[bytes], reaches: Sequence[bytes]) -> bool:
+    """Whether at or below each of ``reaches`` something is listed."""
+    exact = {path.removesuffix(b"/") for path in listed}
+    order = sorted(listed)
+
+    def any_below(directory: bytes) -> bool:
+        place = bisect_left(order, directory)
+        return place < len(order) and order[place].startswith(directory)
+
+    return all(reach in exact or any_below(reach + b"/") for reach in reaches)
 
 
 def _reach(directory: bytes, below: bytes) -> bytes:

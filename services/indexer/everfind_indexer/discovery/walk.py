@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FolderUnusableError
@@ -45,20 +46,29 @@ class Place:
     git_rules: Chain | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Limits:
-    """What narrows a walk: to ``below`` (file or directory; empty: everything), to files that ``include`` keeps, and
+    """What narrows a walk: to ``below`` (files and directories; none: everything), to files that ``include`` keeps, and
     not into ``exclude`` (directories without ``/`` at the end), all below the folder.
     """
 
     max_file_bytes: int
     include: Globs | None = None
     exclude: frozenset[bytes] = frozenset()
-    below: bytes = b""
+    below: frozenset[bytes] = frozenset()
 
     def on_the_way(self, path: bytes) -> bool:
-        """Whether the entry at ``path`` is ``below``, leads to it, or lies in it."""
-        return path == self.below or path.startswith(self.below + b"/") or self.below.startswith(path + b"/")
+        """Whether the entry at ``path`` is one of ``below``, lies in one, or leads to one."""
+        return path in self._leading or any(above in self.below for above in _with_parents(path))
+
+    def below_directory(self, directory: bytes) -> list[bytes]:
+        """``below`` as seen from a directory (with ``/`` at the end); none if all of it is wanted."""
+        inside = [path[len(directory) :] for path in self.below if path.startswith(directory)]
+        return [] if directory[:-1] in self.below else inside
+
+    @cached_property
+    def _leading(self) -> frozenset[bytes]:
+        return frozenset(above for path in self.below for above in _with_parents(path))
 
 
 class Walk:
@@ -74,8 +84,8 @@ class Walk:
         self._cancel = cancel
 
     @property
-    def below(self) -> bytes:
-        """What the walk is limited to; empty: everything."""
+    def below(self) -> frozenset[bytes]:
+        """What the walk is limited to; none: everything."""
         return self._limits.below
 
     def check_root(self) -> None:
@@ -154,7 +164,7 @@ class Walk:
     def _into_repository(self, place: Place) -> Place:
         directory = self._absolute(place.path).removesuffix(b"/")
         try:
-            below = self.below.removeprefix(place.path) if self.below.startswith(place.path) else b""
+            below = self._limits.below_directory(place.path)
             listing = list_files(directory, directory, below=below, prefix=place.path, cancel=self._cancel)
         except GitUnusableError as error:
             self.warn_about_git(error)
@@ -254,6 +264,15 @@ class Walk:
 
     def _skip(self, path: bytes, reason: SkipReason, message: str = "") -> None:
         self.skipped.append(SkippedFile(FileRef(self._folder, encode_path(path)), reason, message))
+
+
+def _with_parents(path: bytes) -> Iterator[bytes]:
+    """The path and every directory above it, below the folder."""
+    yield path
+    end = path.rfind(b"/")
+    while end > 0:
+        yield path[:end]
+        end = path.rfind(b"/", 0, end)
 
 
 def _unusable(root: bytes, error: OSError) -> FolderUnusableError:

@@ -28,7 +28,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x65verfind/indexer/v1/run.proto\x12\x13\x65verfind.indexer.v1\x1a\x1f\x65verfind/common/v1/corpus.proto\x1a\x1e\x65verfind/common/v1/model.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd2\x01\n\x15\x43reateIndexRunRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66olders\x18\x03 \x03(\t\x12\r\n\x05\x62\x65low\x18\x04 \x01(\t\x12\r\n\x05\x66orce\x18\x05 \x01(\x08\x12\x0f\n\x07rebuild\x18\x06 \x01(\x08\x12\x0e\n\x06repair\x18\x07 \x01(\x08\x12\x11\n\tmax_files\x18\x08 \x01(\x05\x12\x13\n\x0b\x63oncurrency\x18\t \x01(\x05\x12\x11\n\x04wait\x18\n \x01(\x08H\x00\x88\x01\x01\x42\x07\n\x05_wait\"\xa6\x03\n\x08IndexRun\x12\n\n\x02id\x18\x01 \x01(\t\x12;\n\x07request\x18\x02 \x01(\x0b\x32*.everfind.indexer.v1.CreateIndexRunRequest\x12,\n\x05state\x18\x03 \x01(\x0e\x32\x1d.everfind.indexer.v1.RunState\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x08progress\x18\x07 \x01(\x0b\x32\".everfind.indexer.v1.IndexProgress\x12\x30\n\x06report\x18\x08 \x01(\x0b\x32 .everfind.indexer.v1.IndexReport\x12,\n\x05\x65rror\x18\t \x01(\x0b\x32\x1d.everfind.indexer.v1.RunError\"9\n\x08RunError\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0c\n\x04hint\x18\x03 \x01(\t\"\xfc\x04\n\x0bIndexReport\x12\x0f\n\x07indexed\x18\x01 \x01(\x03\x12\x11\n\tunchanged\x18\x02 \x01(\x03\x12\x0f\n\x07\x64\x65leted\x18\x03 \x01(\x03\x12>\n\x07skipped\x18\x04 \x03(\x0b\x32-.everfind.indexer.v1.IndexReport.SkippedEntry\x12\x16\n\x0e\x63hunks_written\x18\x05 \x01(\x03\x12\x17\n\x0f\x63hunks_embedded\x18\x06 \x01(\x03\x12\x15\n\rchunks_reused\x18\x07 \x01(\x03\x12\x0e\n\x06tokens\x18\x08 \x01(\x03\x12\x16\n\x0e\x63ontext_tokens\x18\t \x01(\x03\x12\x15\n\rcorpus_tokens\x18\n \x01(\x03\x12\x12\n\nredactions\x18\x0b \x01(\x03\x12\x0f\n\x07pending\x18\x0c \x01(\x03\x12\x42\n\tdurations\x18\r \x03(\x0b\x32/.everfind.indexer.v1.IndexReport.DurationsEntry\x12/\n\x06\x65rrors\x18\x0e \x03(\x0b\x32\x1f.everfind.common.v1.SkippedFile\x12\x12\n\ngeneration\x18\x0f \x01(\x03\x12\x10\n\x08warnings\x18\x10 \x03(\t\x12\x34\n\x0b\x63\x61libration\x18\x11 \x01(\x0b\x32\x1f.everfind.common.v1.Calibration\x1a.\n\x0cSkippedEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\x1aK\n\x0e\x44urationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12(\n\x05value\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration:\x02\x38\x01\"L\n\rFolderStarted\x12\x10\n\x08position\x18\x01 \x01(\x05\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0c\n\x04root\x18\x04 \x01(\t\"\xab\x01\n\rIndexProgress\x12\x0e\n\x06\x66older\x18\x01 \x01(\t\x12\x12\n\nfiles_done\x18\x02 \x01(\x03\x12\x13\n\x0b\x66iles_total\x18\x03 \x01(\x03\x12\x0e\n\x06\x63hunks\x18\x04 \x01(\x03\x12\x0e\n\x06tokens\x18\x05 \x01(\x03\x12\x19\n\x11tokens_per_second\x18\x06 \x01(\x01\x12&\n\x03\x65ta\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\"[\n\rFileProcessed\x12(\n\x03ref\x18\x01 \x01(\x0b\x32\x1b.everfind.common.v1.FileRef\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x05\x12\x10\n\x08\x65mbedded\x18\x03 \x01(\x05\">\n\nFileFailed\x12\x30\n\x07skipped\x18\x01 \x01(\x0b\x32\x1f.everfind.common.v1.SkippedFile\"\x83\x02\n\x0e\x46olderFinished\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07indexed\x18\x02 \x01(\x03\x12\x11\n\tunchanged\x18\x03 \x01(\x03\x12\x0f\n\x07\x64\x65leted\x18\x04 \x01(\x03\x12\x41\n\x07skipped\x18\x05 \x03(\x0b\x32\x30.everfind.indexer.v1.FolderFinished.SkippedEntry\x12\x0e\n\x06\x63hunks\x18\x06 \x01(\x03\x12+\n\x08\x64uration\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x1a.\n\x0cSkippedEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01*\x9a\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10RUN_STATE_QUEUED\x10\x01\x12\x15\n\x11RUN_STATE_RUNNING\x10\x02\x12\x17\n\x13RUN_STATE_SUCCEEDED\x10\x03\x12\x14\n\x10RUN_STATE_FAILED\x10\x04\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x65verfind/indexer/v1/run.proto\x12\x13\x65verfind.indexer.v1\x1a\x1f\x65verfind/common/v1/corpus.proto\x1a\x1e\x65verfind/common/v1/model.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x01\n\x15\x43reateIndexRunRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66olders\x18\x03 \x03(\t\x12\r\n\x05\x62\x65low\x18\x04 \x01(\t\x12\r\n\x05\x66orce\x18\x05 \x01(\x08\x12\x0f\n\x07rebuild\x18\x06 \x01(\x08\x12\x0e\n\x06repair\x18\x07 \x01(\x08\x12\x11\n\tmax_files\x18\x08 \x01(\x05\x12\x13\n\x0b\x63oncurrency\x18\t \x01(\x05\x12\x11\n\x04wait\x18\n \x01(\x08H\x00\x88\x01\x01\x12\r\n\x05paths\x18\x0b \x03(\tB\x07\n\x05_wait\"\xa6\x03\n\x08IndexRun\x12\n\n\x02id\x18\x01 \x01(\t\x12;\n\x07request\x18\x02 \x01(\x0b\x32*.everfind.indexer.v1.CreateIndexRunRequest\x12,\n\x05state\x18\x03 \x01(\x0e\x32\x1d.everfind.indexer.v1.RunState\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x08progress\x18\x07 \x01(\x0b\x32\".everfind.indexer.v1.IndexProgress\x12\x30\n\x06report\x18\x08 \x01(\x0b\x32 .everfind.indexer.v1.IndexReport\x12,\n\x05\x65rror\x18\t \x01(\x0b\x32\x1d.everfind.indexer.v1.RunError\"9\n\x08RunError\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0c\n\x04hint\x18\x03 \x01(\t\"\xfc\x04\n\x0bIndexReport\x12\x0f\n\x07indexed\x18\x01 \x01(\x03\x12\x11\n\tunchanged\x18\x02 \x01(\x03\x12\x0f\n\x07\x64\x65leted\x18\x03 \x01(\x03\x12>\n\x07skipped\x18\x04 \x03(\x0b\x32-.everfind.indexer.v1.IndexReport.SkippedEntry\x12\x16\n\x0e\x63hunks_written\x18\x05 \x01(\x03\x12\x17\n\x0f\x63hunks_embedded\x18\x06 \x01(\x03\x12\x15\n\rchunks_reused\x18\x07 \x01(\x03\x12\x0e\n\x06tokens\x18\x08 \x01(\x03\x12\x16\n\x0e\x63ontext_tokens\x18\t \x01(\x03\x12\x15\n\rcorpus_tokens\x18\n \x01(\x03\x12\x12\n\nredactions\x18\x0b \x01(\x03\x12\x0f\n\x07pending\x18\x0c \x01(\x03\x12\x42\n\tdurations\x18\r \x03(\x0b\x32/.everfind.indexer.v1.IndexReport.DurationsEntry\x12/\n\x06\x65rrors\x18\x0e \x03(\x0b\x32\x1f.everfind.common.v1.SkippedFile\x12\x12\n\ngeneration\x18\x0f \x01(\x03\x12\x10\n\x08warnings\x18\x10 \x03(\t\x12\x34\n\x0b\x63\x61libration\x18\x11 \x01(\x0b\x32\x1f.everfind.common.v1.Calibration\x1a.\n\x0cSkippedEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\x1aK\n\x0e\x44urationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12(\n\x05value\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration:\x02\x38\x01\"L\n\rFolderStarted\x12\x10\n\x08position\x18\x01 \x01(\x05\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0c\n\x04root\x18\x04 \x01(\t\"\xab\x01\n\rIndexProgress\x12\x0e\n\x06\x66older\x18\x01 \x01(\t\x12\x12\n\nfiles_done\x18\x02 \x01(\x03\x12\x13\n\x0b\x66iles_total\x18\x03 \x01(\x03\x12\x0e\n\x06\x63hunks\x18\x04 \x01(\x03\x12\x0e\n\x06tokens\x18\x05 \x01(\x03\x12\x19\n\x11tokens_per_second\x18\x06 \x01(\x01\x12&\n\x03\x65ta\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\"[\n\rFileProcessed\x12(\n\x03ref\x18\x01 \x01(\x0b\x32\x1b.everfind.common.v1.FileRef\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x05\x12\x10\n\x08\x65mbedded\x18\x03 \x01(\x05\">\n\nFileFailed\x12\x30\n\x07skipped\x18\x01 \x01(\x0b\x32\x1f.everfind.common.v1.SkippedFile\"\x83\x02\n\x0e\x46olderFinished\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07indexed\x18\x02 \x01(\x03\x12\x11\n\tunchanged\x18\x03 \x01(\x03\x12\x0f\n\x07\x64\x65leted\x18\x04 \x01(\x03\x12\x41\n\x07skipped\x18\x05 \x03(\x0b\x32\x30.everfind.indexer.v1.FolderFinished.SkippedEntry\x12\x0e\n\x06\x63hunks\x18\x06 \x01(\x03\x12+\n\x08\x64uration\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x1a.\n\x0cSkippedEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01*\x9a\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10RUN_STATE_QUEUED\x10\x01\x12\x15\n\x11RUN_STATE_RUNNING\x10\x02\x12\x17\n\x13RUN_STATE_SUCCEEDED\x10\x03\x12\x14\n\x10RUN_STATE_FAILED\x10\x04\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,30 +41,30 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_INDEXREPORT_DURATIONSENTRY']._serialized_options = b'8\001'
   _globals['_FOLDERFINISHED_SKIPPEDENTRY']._loaded_options = None
   _globals['_FOLDERFINISHED_SKIPPEDENTRY']._serialized_options = b'8\001'
-  _globals['_RUNSTATE']._serialized_start=2192
-  _globals['_RUNSTATE']._serialized_end=2346
+  _globals['_RUNSTATE']._serialized_start=2207
+  _globals['_RUNSTATE']._serialized_end=2361
   _globals['_CREATEINDEXRUNREQUEST']._serialized_start=185
-  _globals['_CREATEINDEXRUNREQUEST']._serialized_end=395
-  _globals['_INDEXRUN']._serialized_start=398
-  _globals['_INDEXRUN']._serialized_end=820
-  _globals['_RUNERROR']._serialized_start=822
-  _globals['_RUNERROR']._serialized_end=879
-  _globals['_INDEXREPORT']._serialized_start=882
-  _globals['_INDEXREPORT']._serialized_end=1518
-  _globals['_INDEXREPORT_SKIPPEDENTRY']._serialized_start=1395
-  _globals['_INDEXREPORT_SKIPPEDENTRY']._serialized_end=1441
-  _globals['_INDEXREPORT_DURATIONSENTRY']._serialized_start=1443
-  _globals['_INDEXREPORT_DURATIONSENTRY']._serialized_end=1518
-  _globals['_FOLDERSTARTED']._serialized_start=1520
-  _globals['_FOLDERSTARTED']._serialized_end=1596
-  _globals['_INDEXPROGRESS']._serialized_start=1599
-  _globals['_INDEXPROGRESS']._serialized_end=1770
-  _globals['_FILEPROCESSED']._serialized_start=1772
-  _globals['_FILEPROCESSED']._serialized_end=1863
-  _globals['_FILEFAILED']._serialized_start=1865
-  _globals['_FILEFAILED']._serialized_end=1927
-  _globals['_FOLDERFINISHED']._serialized_start=1930
-  _globals['_FOLDERFINISHED']._serialized_end=2189
-  _globals['_FOLDERFINISHED_SKIPPEDENTRY']._serialized_start=1395
-  _globals['_FOLDERFINISHED_SKIPPEDENTRY']._serialized_end=1441
+  _globals['_CREATEINDEXRUNREQUEST']._serialized_end=410
+  _globals['_INDEXRUN']._serialized_start=413
+  _globals['_INDEXRUN']._serialized_end=835
+  _globals['_RUNERROR']._serialized_start=837
+  _globals['_RUNERROR']._serialized_end=894
+  _globals['_INDEXREPORT']._serialized_start=897
+  _globals['_INDEXREPORT']._serialized_end=1533
+  _globals['_INDEXREPORT_SKIPPEDENTRY']._serialized_start=1410
+  _globals['_INDEXREPORT_SKIPPEDENTRY']._serialized_end=1456
+  _globals['_INDEXREPORT_DURATIONSENTRY']._serialized_start=1458
+  _globals['_INDEXREPORT_DURATIONSENTRY']._serialized_end=1533
+  _globals['_FOLDERSTARTED']._serialized_start=1535
+  _globals['_FOLDERSTARTED']._serialized_end=1611
+  _globals['_INDEXPROGRESS']._serialized_start=1614
+  _globals['_INDEXPROGRESS']._serialized_end=1785
+  _globals['_FILEPROCESSED']._serialized_start=1787
+  _globals['_FILEPROCESSED']._serialized_end=1878
+  _globals['_FILEFAILED']._serialized_start=1880
+  _globals['_FILEFAILED']._serialized_end=1942
+  _globals['_FOLDERFINISHED']._serialized_start=1945
+  _globals['_FOLDERFINISHED']._serialized_end=2204
+  _globals['_FOLDERFINISHED_SKIPPEDENTRY']._serialized_start=1410
+  _globals['_FOLDERFINISHED_SKIPPEDENTRY']._serialized_end=1456
 # @@protoc_insertion_point(module_scope)

@@ -75,6 +75,7 @@ class CreateIndexRunRequest(_message.Message):
     MAX_FILES_FIELD_NUMBER: _builtins.int
     CONCURRENCY_FIELD_NUMBER: _builtins.int
     WAIT_FIELD_NUMBER: _builtins.int
+    PATHS_FIELD_NUMBER: _builtins.int
     workspace: _builtins.str
     """Workspace: its name, or an absolute directory in it; empty is the default one."""
     request_id: _builtins.str
@@ -97,6 +98,12 @@ class CreateIndexRunRequest(_message.Message):
     def folders(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Names of folders; empty is all."""
 
+    @_builtins.property
+    def paths(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Limits the run, pruning included, to several paths below the one folder named, such as those that changed. Not with
+        `below`.
+        """
+
     def __init__(
         self,
         *,
@@ -110,10 +117,11 @@ class CreateIndexRunRequest(_message.Message):
         max_files: _builtins.int = ...,
         concurrency: _builtins.int = ...,
         wait: _builtins.bool | None = ...,
+        paths: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_wait", b"_wait", "wait", b"wait"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_wait", b"_wait", "below", b"below", "concurrency", b"concurrency", "folders", b"folders", "force", b"force", "max_files", b"max_files", "rebuild", b"rebuild", "repair", b"repair", "request_id", b"request_id", "wait", b"wait", "workspace", b"workspace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_wait", b"_wait", "below", b"below", "concurrency", b"concurrency", "folders", b"folders", "force", b"force", "max_files", b"max_files", "paths", b"paths", "rebuild", b"rebuild", "repair", b"repair", "request_id", b"request_id", "wait", b"wait", "workspace", b"workspace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__wait: _TypeAlias = _typing.Literal["wait"]  # noqa: Y015
     _WhichOneofArgType__wait: _TypeAlias = _typing.Literal["_wait", b"_wait"]  # noqa: Y015
