@@ -4,7 +4,8 @@
 
     text ── source ── lines and their tokens, measured once a file
               │
-              ├── markdown | prose | code | config   one analyser a kind of line: strength of each boundary, outline
+              ├── markdown | restructured | asciidoc | org | html_source | prose | records | config | code
+              │       one analyser a kind of line: strength of each boundary, outline (headings, definitions, headers)
               │
               └── packer ── cuts ── assembly ── chunks: text, context, overlap, symbol, page, token ids
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from everfind_core.chunking import code, config, markdown, prose
+from everfind_core.chunking import (
+    asciidoc,
+    code,
+    config,
+    html_source,
+    markdown,
+    org,
+    prose,
+    records,
+    restructured,
+)
 from everfind_core.chunking.assembly import Assembly
 from everfind_core.chunking.limits import body_cap
 from everfind_core.chunking.packer import Ints, pack
@@ -19,11 +29,25 @@ from everfind_core.ports import ChunkLimits, Tokenizer
 
 _UNSLICEABLE_CAP = 0.9
 
+Analyser = Callable[[Sequence[str]], Structure]
+
+_BY_KIND: dict[LineKind, Analyser] = {
+    LineKind.MARKDOWN: markdown.analyse,
+    LineKind.PROSE: prose.analyse,
+    LineKind.CONFIG: config.analyse,
+}
+_BY_LANGUAGE: dict[tuple[LineKind, str], Analyser] = {
+    (LineKind.PROSE, "restructuredtext"): restructured.analyse,
+    (LineKind.PROSE, "asciidoc"): asciidoc.analyse,
+    (LineKind.PROSE, "org"): org.analyse,
+    (LineKind.CONFIG, "csv"): records.analyse,
+}
+
 
 class TextChunker:
-    """Cuts prose, Markdown, code and configuration by their lines (:class:`everfind_core.ports.Chunker`)."""
+    """Cuts prose, markup, code and configuration by their lines (:class:`everfind_core.ports.Chunker`)."""
 
-    revision = "lines-3"
+    revision = "lines-4"
 
     def chunk(self, document: Document, tokenizer: Tokenizer, limits: ChunkLimits) -> Sequence[Chunk]:
         """The chunks of ``document`` in line order; every line that is not blank is in one.
@@ -49,15 +73,12 @@ def cut(
 
 
 def _analyse(document: Document, source: Source) -> Structure:
-    match document.kind:
-        case LineKind.MARKDOWN:
-            return markdown.analyse(source.lines)
-        case LineKind.PROSE:
-            return prose.analyse(source.lines)
-        case LineKind.CONFIG:
-            return config.analyse(source.lines)
-        case LineKind.CODE:
-            return code.analyse(source.lines, source.text, source.starts, document.language)
+    if document.kind is LineKind.CODE:
+        return code.analyse(source.lines, source.text, source.starts, document.language)
+    if document.kind is LineKind.PROSE and document.language == "html":
+        return html_source.analyse(source.lines, source.text, source.starts.tolist())
+    analyse = _BY_LANGUAGE.get((document.kind, document.language)) or _BY_KIND[document.kind]
+    return analyse(source.lines)
 
 
 def _chunks(source: Source, structure: Structure, assembly: Assembly, cap: int) -> Iterator[Chunk]:

@@ -85,6 +85,13 @@ class Outline:
         self._stack.append(label)
         self._mark(last + 1)
 
+    def enclose(self, first: int, beyond: int, label: Label) -> None:
+        """``label`` encloses lines ``first`` up to, not including, ``beyond``, without standing in any of them."""
+        self.close(first, label.depth)
+        self._stack.append(label)
+        self._mark(first)
+        self.close(beyond, label.depth)
+
     def close(self, line: int, depth: int) -> None:
         """From ``line`` on no label of ``depth`` or deeper encloses anything."""
         if self._stack and self._stack[-1].depth >= depth:

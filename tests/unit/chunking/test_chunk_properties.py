@@ -15,7 +15,9 @@ from everfind_core.ports import ChunkLimits
 from tests.unit.chunking.chunk_support import WordTokenizer, check, cut, model_tokenizer, new_texts
 
 KINDS = st.sampled_from(list(LineKind))
-LANGUAGES = st.sampled_from(["", "python", "go", "c", "typescript", "sql", "rust"])
+CODE = ["python", "go", "c", "typescript", "sql", "rust"]
+MARKUP = ["restructuredtext", "asciidoc", "org", "html", "csv"]
+LANGUAGES = st.sampled_from(["", *CODE, *MARKUP])
 LIMITS = st.builds(
     lambda hard, target, overlap: ChunkLimits(max(1, hard * target // 10), hard, hard * overlap // 10),
     st.integers(4, 80),
@@ -28,6 +30,21 @@ PIECES = st.sampled_from(
         *(
             "# A",
             "## B",
+            "|===",
+            "| a | b |",
+            "|---|---|",
+            "----",
+            "====",
+            "* Star",
+            ".. code::",
+            "name,other",
+            '"open',
+            "<h1>",
+            "</h1>",
+            "<!--",
+            "<script>",
+            "#+begin_src",
+            ":END:",
             "Title\n===",
             "```",
             "```py",
@@ -186,7 +203,7 @@ HOSTILE = ["a ", " ", "\t", "(", "((a", "<a>", "a(b) ", "f(a)" + " " * 50, "- ",
 def test_no_line_takes_long(kind: LineKind, unit: str) -> None:
     run = unit * (30_000 // len(unit))
     text = f"key{run};\nclass A {run}:\nfoo bar(){run};"
-    for language in ("java", "cpp", "rust") if kind is LineKind.CODE else ("",):
+    for language in ("java", "cpp", "rust") if kind is LineKind.CODE else ("", *MARKUP):
         started = time.process_time()
         TextChunker().chunk(Document(text, kind, language), Blind(), ChunkLimits(160, 254, 35))
         assert time.process_time() - started < 1
