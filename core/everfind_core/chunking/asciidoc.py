@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from everfind_core.chunking.headed import Heading, Rows, headed, is_blank
+from everfind_core.chunking.headed import Heading, Places, Rows, headed, is_blank
 from everfind_core.chunking.structure import BLANK, Structure, column_of
 
 _PARAGRAPH = 60
@@ -28,50 +28,78 @@ _ITEM_START = re.compile(r"\s*(?:[-*.]{1,5}|\d{1,3}\.|<\d+>|<\.>)\s|\s*\S.*(?:::
 
 def analyse(lines: Sequence[str]) -> Structure:
     """The structure of AsciiDoc ``lines``."""
-    strengths = [BLANK] * len(lines)
-    headings: list[Heading] = []
-    tables: list[Rows] = []
-    after_blank = True
-    number = 0
-    while number < len(lines):
-        line = lines[number]
+    found = _Blocks(lines)
+    return headed(found.strengths, found.headings, found.tables)
+
+
+class _Blocks:
+    """One pass over the lines: strengths, section titles outside delimited blocks, and tables."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.strengths = [BLANK] * len(lines)
+        self.headings: list[Heading] = []
+        self.tables: list[Rows] = []
+        self._lines = lines
+        self._ends = Places((n, line.rstrip()) for n, line in enumerate(lines) if _DELIMITER.match(line))
+        self._starts = True  # whether a block may start here
+        self._attributes = -1  # the first of the attributes right above; -1: there are none
+        number = 0
+        while number < len(lines):
+            number = self._read(number)
+
+    def _read(self, number: int) -> int:
+        """Read what stands in line ``number``; gives the line after it."""
+        line = self._lines[number]
         if is_blank(line):
-            after_blank = True
-            number += 1
-            continue
-        heading = _heading_at(lines, number, starts=after_blank or _is_attribute(lines[number - 1]))
+            self._starts, self._attributes = True, -1
+            return number + 1
+        below = self._attributes >= 0
+        heading = _heading_at(self._lines, number) if self._starts or below else None
         if heading is not None:
-            headings.append(heading)
-            strengths[number : heading.last + 1] = [_LINE] * (heading.last + 1 - number)
-            number, after_blank = heading.last + 1, True
-            continue
-        strengths[number] = _strength(lines, number, after_blank=after_blank)
-        beyond = _block_end(lines, number)
-        if beyond > number:
-            _inside(lines, strengths, number, beyond)
-            if line.startswith("|="):
-                tables += _header(lines, number, beyond)
-            number, after_blank = beyond, True
-            continue
-        after_blank = False
-        number += 1
-    return headed(strengths, headings, tables)
+            first = self._attributes if below else number
+            self.headings.append(heading._replace(first=first))
+            self.strengths[number : heading.last + 1] = [_LINE] * (heading.last + 1 - number)
+            self._starts, self._attributes = True, -1
+            return heading.last + 1
+        self.strengths[number] = _LINE if below else _strength(line, starts=self._starts)
+        beyond = self._block_end(number)
+        if beyond:
+            self._inside(number, beyond)
+        self._starts = bool(beyond)
+        if not _is_attribute(line) or beyond:
+            self._attributes = -1
+        elif not below:
+            self._attributes = number
+        return beyond or number + 1
+
+    def _block_end(self, number: int) -> int:
+        """The line after the delimited block that starts at ``number``; 0 if none does, or if it is never closed."""
+        fence = _FENCE.match(self._lines[number])
+        if not fence and not _DELIMITER.match(self._lines[number]):
+            return 0
+        end = self._ends.after(number, fence[1] if fence else self._lines[number].rstrip())
+        return end + 1 if end else 0
+
+    def _inside(self, first: int, beyond: int) -> None:
+        table = self._lines[first].startswith("|=")
+        for number in range(first + 1, beyond):
+            if not is_blank(self._lines[number]):
+                blank = is_blank(self._lines[number - 1])
+                self.strengths[number] = _ROW if table else (_INSIDE_AFTER_BLANK if blank else _INSIDE)
+        self.strengths[beyond - 1] = 1
+        if table:
+            self.tables += _header(self._lines, first, beyond)
 
 
-def _heading_at(lines: Sequence[str], number: int, *, starts: bool) -> Heading | None:
-    """The section title in line ``number``, attributes above it included; ``starts``: a block may start there."""
-    if not starts:
-        return None
-    first = number
-    while first and _is_attribute(lines[first - 1]):
-        first -= 1
+def _heading_at(lines: Sequence[str], number: int) -> Heading | None:
+    """The section title in line ``number``, where a block may start."""
     if match := _TITLE.match(lines[number]):
-        return Heading(first, number, len(match[1]), match[2])
+        return Heading(number, number, len(match[1]), match[2])
     if number + 1 >= len(lines) or lines[number][0].isspace() or _is_attribute(lines[number]):
         return None
     title, under = lines[number].rstrip(), _UNDERLINE.match(lines[number + 1])
     if under and abs(len(under[0].rstrip()) - len(title)) <= 1 and any(c.isalnum() for c in title):
-        return Heading(first, number + 1, _UNDERLINE_LEVELS[under[1]], title)
+        return Heading(number, number + 1, _UNDERLINE_LEVELS[under[1]], title)
     return None
 
 
@@ -80,34 +108,12 @@ def _is_attribute(line: str) -> bool:
     return bool(_ATTRIBUTE.match(line))
 
 
-def _strength(lines: Sequence[str], number: int, *, after_blank: bool) -> int:
-    line = lines[number]
-    if number and _is_attribute(lines[number - 1]):
-        return _LINE
+def _strength(line: str, *, starts: bool) -> int:
     if _DELIMITER.match(line) or _is_attribute(line):
         return _BLOCK
     if _ITEM_START.match(line):
         return _ITEM - min(column_of(line), _DEEPEST)
-    return _PARAGRAPH if after_blank else _LINE
-
-
-def _block_end(lines: Sequence[str], number: int) -> int:
-    """The line after the delimited block that starts at ``number``; 0 if none does, or if it is never closed."""
-    fence = _FENCE.match(lines[number])
-    if not fence and not _DELIMITER.match(lines[number]):
-        return 0
-    delimiter = fence[1] if fence else lines[number].rstrip()
-    return next((n + 1 for n in range(number + 1, len(lines)) if lines[n].rstrip() == delimiter), 0)
-
-
-def _inside(lines: Sequence[str], strengths: list[int], first: int, beyond: int) -> None:
-    table = lines[first].startswith("|=")
-    for number in range(first + 1, beyond):
-        if is_blank(lines[number]):
-            continue
-        blank = is_blank(lines[number - 1])
-        strengths[number] = _ROW if table else (_INSIDE_AFTER_BLANK if blank else _INSIDE)
-    strengths[beyond - 1] = 1
+    return _PARAGRAPH if starts else _LINE
 
 
 def _header(lines: Sequence[str], first: int, beyond: int) -> list[Rows]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -35,6 +36,21 @@ class Rows(NamedTuple):
 def is_blank(line: str) -> bool:
     """Whether a line has no text."""
     return not line or line.isspace()
+
+
+class Places:
+    """Where each text that ends a block stands, so that looking for ends costs little in a file full of openings."""
+
+    def __init__(self, ends: Iterable[tuple[int, str]]) -> None:
+        self._places: dict[str, list[int]] = {}
+        for number, end in ends:
+            self._places.setdefault(end, []).append(number)
+
+    def after(self, number: int, end: str) -> int:
+        """The first line below ``number`` where ``end`` stands; 0 if there is none."""
+        places = self._places.get(end, [])
+        place = bisect_right(places, number)
+        return places[place] if place < len(places) else 0
 
 
 def headed(

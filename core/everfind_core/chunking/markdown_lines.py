@@ -63,6 +63,7 @@ _LONE_TAG = re.compile(
     r"[ \t]*/?)>[ \t]*$"
 )
 _COMMENT, _COMMENT_END = "<!--", "-->"
+_DEEPEST_LIST = 50
 
 
 class Lines:
@@ -76,6 +77,7 @@ class Lines:
         self._offsets: list[int] = []  # columns at which the text of the open list items starts
         self._paragraph = -1  # first line of the paragraph that the next line may go on with; -1: none
         self._quoted = False
+        self._missing: set[str] = set()  # ends of HTML blocks that stand nowhere from here on
         number = start
         while number < len(lines):
             number = self._read(number)
@@ -178,7 +180,7 @@ class Lines:
         self._offsets.append(column + len(marker) + (width if rest and 1 <= width <= 4 else 1))
         self._paragraph = -1
         self._quoted = False
-        if not rest or width > 4:
+        if not rest or width > 4 or len(self._offsets) > _DEEPEST_LIST:
             return number + 1
         kind = self._kind(number, rest, 0, same=True)
         if kind is Kind.TABLE:
@@ -222,11 +224,19 @@ class Lines:
         """The line after the HTML block that ``text`` starts; 0 if it starts none."""
         verbatim = _VERBATIM_HTML.match(text)
         if text.startswith(_COMMENT) or verbatim:
-            end = f"</{verbatim[1].lower()}>" if verbatim else _COMMENT_END
-            return next((n + 1 for n in range(number, len(self._lines)) if end in self._lines[n].lower()), 0)
+            return self._after(f"</{verbatim[1].lower()}>" if verbatim else _COMMENT_END, number)
         if _BLOCK_HTML.match(text) or (not goes_on and _LONE_TAG.match(text)):
             return next((n for n in range(number, len(self._lines)) if is_blank(self._lines[n])), len(self._lines))
         return 0
+
+    def _after(self, end: str, number: int) -> int:
+        """The line after the next one with ``end`` in it; 0 if none has."""
+        if end in self._missing:
+            return 0
+        found = next((n + 1 for n in range(number, len(self._lines)) if end in self._lines[n].lower()), 0)
+        if not found:
+            self._missing.add(end)
+        return found
 
     def _html(self, number: int, text: str) -> int:
         beyond = self._html_end(number, text, goes_on=False)

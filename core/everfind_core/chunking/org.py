@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from everfind_core.chunking.headed import Heading, headed, is_blank
+from everfind_core.chunking.headed import Heading, Places, headed, is_blank
 from everfind_core.chunking.structure import BLANK, Structure, column_of
 
 _PARAGRAPH = 60
@@ -18,6 +18,7 @@ _INSIDE = 6
 _ROW = 4
 _DEEPEST = 20
 
+_ANY_HEADLINE = "*"
 _HEADLINE = re.compile(r"(\*+)[ \t]+(\S.*)$")
 _STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|HOLD|CANCELED|CANCELLED|STARTED|SOMEDAY)[ \t]+")
 _PRIORITY = re.compile(r"\[#\w\][ \t]+")
@@ -44,6 +45,7 @@ def _title(text: str) -> str:
 
 def _strengths(lines: Sequence[str]) -> list[int]:
     strengths = [BLANK] * len(lines)
+    ends = Places(_ends(lines))
     after_blank = True
     beyond = 0  # first line after the block or drawer that is open
     for number, line in enumerate(lines):
@@ -54,7 +56,7 @@ def _strengths(lines: Sequence[str]) -> list[int]:
             strengths[number] = 1 if number == beyond - 1 else (_INSIDE_AFTER_BLANK if after_blank else _INSIDE)
         else:
             strengths[number] = _strength(line, after_blank=after_blank)
-            beyond = _block_end(lines, number)
+            beyond = _block_end(lines, ends, number)
         after_blank = False
     return strengths
 
@@ -71,15 +73,19 @@ def _strength(line: str, *, after_blank: bool) -> int:
     return _LINE
 
 
-def _block_end(lines: Sequence[str], number: int) -> int:
+def _block_end(lines: Sequence[str], ends: Places, number: int) -> int:
     """The line after the block or drawer that starts at ``number``; 0 if there is none, or no end before a headline."""
     begin, drawer = _BEGIN.match(lines[number]), _DRAWER.match(lines[number])
     if not (begin or drawer):
         return 0
-    end = f"#+end_{begin[1].lower()}" if begin else ":end:"
-    for later in range(number + 1, len(lines)):
-        if lines[later].strip().lower() == end:
-            return later + 1
-        if _HEADLINE.match(lines[later]):
-            return 0
-    return 0
+    end = ends.after(number, f"#+end_{begin[1].lower()}" if begin else ":end:")
+    headline = ends.after(number, _ANY_HEADLINE)
+    return end + 1 if end and not 0 < headline < end else 0
+
+
+def _ends(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(lines):
+        if _HEADLINE.match(line):
+            yield number, _ANY_HEADLINE
+        elif (text := line.strip().lower()).startswith(("#+end_", ":end:")):
+            yield number, text

@@ -22,6 +22,7 @@ _ITEM_START = re.compile(r"(?:[-+*•]|\(?(?:\d{1,4}|[a-zA-Z]|#)[.)]|:[^:\s][^:]
 _LITERAL_BLOCK = re.compile(r"\.\. (?:code|code-block|sourcecode|highlight|literalinclude|math|raw|parsed-literal)::")
 _TABLE = re.compile(r"(?:=+ +)+=+ *$|\+[-=+]+\+ *$")
 _SHORTEST = 4
+_LONGEST_TABLE = 2_000
 
 
 def analyse(lines: Sequence[str]) -> Structure:
@@ -140,7 +141,7 @@ def _simple_end(lines: Sequence[str], first: int) -> int:
     """The line after a simple table: its border stands again below the header (if there is one) and at its end."""
     border = lines[first].strip()
     last = first
-    for number in range(first + 1, len(lines)):
+    for number in range(first + 1, min(first + _LONGEST_TABLE, len(lines))):
         text = lines[number].strip()
         if text and column_of(lines[number]) < column_of(lines[first]):
             break

@@ -67,7 +67,7 @@ def ranges(lines: Sequence[str], kind: str) -> list[tuple[int, int]]:
     return [(t.map[0], t.map[1]) for t in tokens(lines) if t.type == kind and t.level == 0 and t.map]
 
 
-@settings(max_examples=30000, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(DOCUMENTS)
 @example(["a", "b", "==="])
 @example(["- a", "", "      b", "", "# c"])
@@ -77,7 +77,7 @@ def test_headings(lines: list[str]) -> None:
     assert mine == headings(lines)
 
 
-@settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(DOCUMENTS)
 def test_fences_and_tables(lines: list[str]) -> None:
     assume(closed(lines))

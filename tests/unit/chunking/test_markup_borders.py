@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import time
 from itertools import accumulate
 
 import pytest
@@ -210,3 +211,16 @@ def test_nested_list_items_stay_with_their_item() -> None:
 )
 def test_headings_beside_list_items(text: str, expected: list[tuple[int, str]]) -> None:
     assert titles(markdown.analyse(text.split("\n"))) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["+ " * 5_000, "<!--", "<pre>", "```py", "| a |\n|---|", "> ", "<h1>", "- x\n", "Title\n===", ".. _a:", "[[a]]"],
+)
+@pytest.mark.parametrize("language", ["", "restructuredtext", "asciidoc", "org", "html"])
+def test_many_openings_take_no_long_time(line: str, language: str) -> None:
+    text = "\n".join([line] * (50_000 // len(line)))
+    kind = LineKind.PROSE if language else LineKind.MARKDOWN
+    started = time.process_time()
+    cut(text, kind, language=language, limits=ChunkLimits(160, 254, 0))
+    assert time.process_time() - started < 4

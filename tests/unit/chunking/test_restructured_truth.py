@@ -60,7 +60,8 @@ def truth(text: str) -> list[tuple[int, str]]:
         level, above = 1, section.parent
         while isinstance(above, nodes.section):
             level, above = level + 1, above.parent
-        found.append((level, section.next_node(nodes.title).rawsource))
+        title = section.next_node(nodes.title)
+        found.append((level, title.rawsource if title else ""))
     return found
 
 
