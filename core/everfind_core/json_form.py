@@ -22,6 +22,7 @@ from everfind_core.model import (
     ModelInfo,
     Passage,
     Provenance,
+    RelatedAnswer,
     SearchAnswer,
     SkippedFile,
     WorkspaceStatus,
@@ -48,10 +49,7 @@ def search_json(answer: SearchAnswer) -> Json:
     if answer.hidden.count:
         hidden = answer.hidden
         form["hidden"] = {"count": hidden.count, "by_rule": _counts(hidden.by_rule), "best_path": hidden.best_path}
-    if answer.staleness.stale or answer.staleness.pending:
-        stale = answer.staleness
-        form["staleness"] = {"stale": stale.stale, "pending": stale.pending, "indexed_at": stale.indexed_at}
-    return form | _given(warnings=list(answer.warnings), next_cursor=answer.next_cursor, left_out=answer.left_out)
+    return form | _about(answer)
 
 
 def hit_json(hit: Hit, *, with_id: bool = False) -> Json:
@@ -77,6 +75,7 @@ def hit_json(hit: Hit, *, with_id: bool = False) -> Json:
         page=hit.page,
         relation="" if hit.relation is None else hit.relation.value,
         relation_to=hit.relation_to,
+        relation_path=hit.relation_path,
         chunk_id=hit.chunk_id if with_id else "",
         explain=[{"rule": c.rule, "value": _rounded(c.value)} for c in hit.explain],
     )
@@ -89,6 +88,35 @@ def gather_json(answer: GatherAnswer) -> Json:
         "passages": [_passage_json(passage) for passage in answer.passages],
         "markdown": answer.markdown,
     }
+
+
+def related_json(answer: RelatedAnswer) -> Json:
+    """The object of ``related --json``."""
+    form: Json = {
+        "generation": answer.generation,
+        "targets": [hit_json(hit, with_id=True) for hit in answer.targets],
+        "related": [
+            {
+                "relation": related.relation.value,
+                "confidence": _rounded(related.confidence),
+                "line": related.line,
+                "symbol": related.symbol,
+                "hit": hit_json(related.hit),
+            }
+            for related in answer.related
+        ],
+        "coverage": coverage_json(answer.coverage),
+    }
+    return form | _about(answer)
+
+
+def _about(answer: SearchAnswer | RelatedAnswer) -> Json:
+    """What a reader must know of an answer besides its hits."""
+    form: Json = {}
+    stale = answer.staleness
+    if stale.stale or stale.pending:
+        form["staleness"] = {"stale": stale.stale, "pending": stale.pending, "indexed_at": stale.indexed_at}
+    return form | _given(warnings=list(answer.warnings), next_cursor=answer.next_cursor, left_out=answer.left_out)
 
 
 def coverage_json(coverage: Coverage) -> Json:

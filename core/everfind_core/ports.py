@@ -28,6 +28,8 @@ from everfind_core.model import (
     InputKind,
     ModelInfo,
     ReadFileRequest,
+    RelatedAnswer,
+    RelatedRequest,
     RerankRequest,
     RunEvent,
     SearchAnswer,
@@ -194,7 +196,8 @@ class StoredChunk:
     ``chunk_id`` is unique in the index, ``ordinal`` counts a file's chunks from 0. ``terms`` is the lexical form of
     text, path and symbol (:mod:`everfind_core.lexical`), terms separated by single spaces. ``embedding_key`` names
     the embedded text (hex digest): equal keys have equal vectors. ``vector`` is float16 or float32 of shape
-    (dimensions,); None while it waits.
+    (dimensions,); None while it waits. ``names`` and ``symbols`` are the two forms of what the chunk defines and uses
+    (:mod:`everfind_core.callgraph.symbols`).
     """
 
     chunk_id: str
@@ -215,6 +218,8 @@ class StoredChunk:
     date: str = ""
     successor: str = ""
     page: int = 0
+    names: str = ""
+    symbols: str = ""
     vector: npt.NDArray[np.floating] | None = None
 
 
@@ -228,7 +233,10 @@ class FileChunks:
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A row found by an arm, with the arm's raw score: cosine or BM25. ``chunk.vector`` and ``terms`` may be absent."""
+    """A row found by an arm, with the arm's raw score: cosine or BM25.
+
+    The chunk's ``vector``, ``terms``, ``names`` and ``symbols`` may be absent.
+    """
 
     chunk: StoredChunk
     score: float
@@ -291,6 +299,13 @@ class ChunkReader(Protocol):
 
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         """A file's chunks in order; empty if the store has none."""
+        ...
+
+    def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
+        """Chunks whose ``names`` hold any of ``tokens``, at most ``limit``, among those that pass ``where``.
+
+        By folder, path and line. They come with their ``symbols``, without vector, terms and ``names``.
+        """
         ...
 
 
@@ -358,6 +373,16 @@ class Searcher(Protocol):
 
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
         """A search whose hits come with their surroundings as one Markdown block."""
+        ...
+
+    def related(self, request: RelatedRequest, *, cancel: Cancellation | None = None) -> RelatedAnswer:
+        """What calls a symbol or place, what it calls, what refers to it, and what is like it.
+
+        Raises:
+            InvalidRequestError: neither a symbol nor a place is named, or a field is out of range.
+            FileNotIndexableError: the index has no such file.
+            IndexMissingError, IndexIncompatibleError, IndexDamagedError: the index cannot be searched.
+        """
         ...
 
     def close(self) -> None:

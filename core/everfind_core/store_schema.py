@@ -35,6 +35,8 @@ STATUS: Final = "status"
 DATE: Final = "date"
 SUCCESSOR: Final = "successor"
 PAGE: Final = "page"
+NAMES: Final = "names"
+SYMBOLS: Final = "symbols"
 VECTOR: Final = "vector"
 
 STRING_COLUMNS: Final = (
@@ -53,16 +55,21 @@ STRING_COLUMNS: Final = (
     STATUS,
     DATE,
     SUCCESSOR,
+    NAMES,
+    SYMBOLS,
 )
 """UTF-8, never null; empty where there is nothing to say."""
 
 NUMBER_COLUMNS: Final = (ORDINAL, START_LINE, END_LINE, TOKENS, PAGE)
 """int32, never null."""
 
-HIT_COLUMNS: Final = tuple(c for c in (*STRING_COLUMNS, *NUMBER_COLUMNS) if c not in (FILE_ID, TERMS))
-"""What a found row is read with: all but the vector, the terms and the derived key."""
+HIT_COLUMNS: Final = tuple(c for c in (*STRING_COLUMNS, *NUMBER_COLUMNS) if c not in (FILE_ID, TERMS, NAMES, SYMBOLS))
+"""What a found row is read with: all but the vector, the terms, the call graph and the derived key."""
 
-COMPRESSED_COLUMNS: Final = (TEXT, TERMS)
+COMPRESSED_COLUMNS: Final = (TEXT, TERMS, NAMES, SYMBOLS)
+TOKEN_COLUMNS: Final = (TERMS, NAMES)
+"""Tokens between single spaces; rows are found by any of them."""
+
 BTREE_COLUMNS: Final = (FILE_ID, PATH, EMBEDDING_KEY)
 BITMAP_COLUMNS: Final = (FOLDER, LANGUAGE, KIND, STATUS)
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError
-from everfind_core.model import FileRef, Filters, Folder, IndexRequest, SearchMode, SearchRequest
+from everfind_core.model import (
+    FileRef,
+    Filters,
+    Folder,
+    IndexRequest,
+    RelatedRequest,
+    Relation,
+    SearchMode,
+    SearchRequest,
+)
 from everfind_core.paths import encode_os_path
 from everfind_gateway.folders import existing_path, find_folder, indexed_folders
 from everfind_gateway.settings import Settings
+
+_PLACE = re.compile(r"(?P<path>.*[^:]):(?P<line>\d{1,9})(?:-\d{0,9})?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +43,40 @@ def search_request(settings: Settings, query: str, options: SearchOptions) -> Se
     Raises:
         FolderNotFoundError: an option names a folder that is neither added nor in the index.
     """
-    known = searchable_folders(settings) if options.folders else ()
     return SearchRequest(
         query=query.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         limit=settings.limit,
         mode=SearchMode(settings.mode),
-        filters=Filters(
-            folders=tuple(dict.fromkeys(find_folder(known, given).name for given in options.folders)),
-            include=tuple(options.include),
-            exclude=tuple(options.exclude),
-            languages=tuple(language.lower() for language in options.languages),
-            kinds=tuple(options.kinds),
-            all_statuses=options.everything,
-        ),
+        filters=_filters(settings, options),
+    )
+
+
+def related_request(
+    settings: Settings, target: str, relations: Iterable[Relation], options: SearchOptions
+) -> RelatedRequest:
+    """What belongs to ``target``: a symbol, or a place as ``FOLDER/PATH:LINE`` or an operating system's path and line.
+
+    Raises:
+        FolderNotFoundError: an option names a folder that is neither added nor in the index.
+        FileNotIndexableError: the place lies in no folder.
+    """
+    request = RelatedRequest(relations=tuple(relations), limit=settings.limit, filters=_filters(settings, options))
+    place = _PLACE.fullmatch(target)
+    if place is None:
+        return replace(request, symbol=target.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    file = file_reference(searchable_folders(settings), place["path"])
+    return replace(request, folder=file.folder, path=file.path, line=int(place["line"]))
+
+
+def _filters(settings: Settings, options: SearchOptions) -> Filters:
+    known = searchable_folders(settings) if options.folders else ()
+    return Filters(
+        folders=tuple(dict.fromkeys(find_folder(known, given).name for given in options.folders)),
+        include=tuple(options.include),
+        exclude=tuple(options.exclude),
+        languages=tuple(language.lower() for language in options.languages),
+        kinds=tuple(options.kinds),
+        all_statuses=options.everything,
     )
 
 

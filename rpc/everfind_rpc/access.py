@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from everfind_core.errors import FolderNotFoundError, IndexLockedError, InvalidRequestError, PermissionDeniedError
-from everfind_core.model import Coverage, IndexRequest, IndexRun, SearchRequest, WorkspaceStatus
+from everfind_core.model import (
+    Coverage,
+    Filters,
+    IndexRequest,
+    IndexRun,
+    RelatedRequest,
+    SearchRequest,
+    WorkspaceStatus,
+)
 from everfind_rpc.auth import Principal
 
 
@@ -56,15 +64,28 @@ def limited_search(principal: Principal, request: SearchRequest, indexed: Iterab
     """
     if principal.folders is None:
         return request
-    indexed = frozenset(indexed) & principal.folders
-    for name in request.filters.folders:
+    return replace(request, filters=_limited_filters(principal, request.filters, indexed))
+
+
+def limited_related(principal: Principal, request: RelatedRequest, indexed: Iterable[str]) -> RelatedRequest:
+    """As :func:`limited_search`; the folder that the request names counts, too."""
+    if principal.folders is None:
+        return request
+    indexed = frozenset(indexed)
+    if request.folder:
+        check_folder(principal, request.folder, indexed)
+    return replace(request, filters=_limited_filters(principal, request.filters, indexed))
+
+
+def _limited_filters(principal: Principal, filters: Filters, indexed: Iterable[str]) -> Filters:
+    indexed = frozenset(indexed) & (principal.folders or frozenset())
+    for name in filters.folders:
         if name not in indexed:
             known = ", ".join(sorted(indexed)) or "none"
             raise InvalidRequestError.of(
                 "filters.folders", f"the index has no folder {name!r}; it has {known}", hint="See `everfind list`."
             )
-    folders = chosen_folders(principal, request.filters.folders, indexed)
-    return replace(request, filters=replace(request.filters, folders=folders))
+    return replace(filters, folders=chosen_folders(principal, filters.folders, indexed))
 
 
 def limited_run(principal: Principal, request: IndexRequest, existing: Iterable[str]) -> IndexRequest:

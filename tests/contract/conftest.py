@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.chunking import TextChunker
 from everfind_core.model import Folder, IndexReport, IndexRequest
 from everfind_core.ports import Embedder, Indexer, Searcher
 from everfind_embedder import EmbedderSettings, open_embedder
@@ -18,6 +17,7 @@ from everfind_indexer.engine import IndexEngine
 from everfind_indexer.servicer import indexer_service
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
+from everfind_indexer.syntax import SyntaxChunker
 from everfind_rpc.service import Service
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.servicer import searcher_service
@@ -62,7 +62,7 @@ def open_engines(base: Path, embedder: Embedder) -> Iterator[Engines]:
     """Engines over a fresh corpus below ``base``, not indexed yet."""
     folders = (Folder("code", str(base / "code")), Folder("docs", str(base / "docs")))
     write_corpus(base)
-    indexer = IndexEngine(IndexerSettings(base / "index", folders), embedder, TextChunker(), open_writer)
+    indexer = IndexEngine(IndexerSettings(base / "index", folders), embedder, SyntaxChunker(), open_writer)
     searcher = SearchEngine(SearcherSettings(base / "index"), embedder, indexer, open_reader)
     yield Engines(embedder, indexer, searcher, base)
     searcher.close()

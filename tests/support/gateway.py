@@ -33,6 +33,10 @@ from everfind_core.model import (
     Provenance,
     ProvenanceLabel,
     ReadFileRequest,
+    RelatedAnswer,
+    RelatedHit,
+    RelatedRequest,
+    Relation,
     RunFinished,
     SearchAnswer,
     SearchRequest,
@@ -73,6 +77,7 @@ class FakeEngines:
     fault: BaseException | None = None
     searches: list[SearchRequest] = field(default_factory=list)
     gathers: list[GatherRequest] = field(default_factory=list)
+    relations: list[RelatedRequest] = field(default_factory=list)
     runs: list[IndexRequest] = field(default_factory=list)
     greps: list[GrepRequest] = field(default_factory=list)
     reads: list[ReadFileRequest] = field(default_factory=list)
@@ -109,6 +114,12 @@ class FakeEngines:
         answer = self.search(request.search)
         passages = tuple(Passage(hit, hit.start_line, hit.end_line, hit.text) for hit in self.hits)
         return GatherAnswer(answer, passages, "### [1/1] api\n")
+
+    def related(self, request: RelatedRequest, *, cancel: Cancellation | None = None) -> RelatedAnswer:
+        self._fail()
+        self.relations.append(request)
+        related = tuple(RelatedHit(hit, Relation.CALLER, 0.9, hit.start_line + 1, "Outer.caller") for hit in self.hits)
+        return RelatedAnswer(7, self.hits[:1], related, Coverage(1203, 9000, {"ignored": 12}, 0))
 
     def index(self, request: IndexRequest, on_event: EventSink, *, cancel: Cancellation | None = None) -> IndexReport:
         self._fail()

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from everfind_core.callgraph.symbols import NO_SYMBOLS, Symbols
+
 if TYPE_CHECKING:  # the command line must not wait for numpy
     import numpy as np
     import numpy.typing as npt
@@ -61,7 +63,8 @@ class Chunk:
     Lines count from 1, both ends included. ``text`` are those lines as they stand in the document (a slice of one
     line where ``start_line == end_line`` and the line is huge). ``context`` (scope or breadcrumb, signature) precedes
     the text in what is embedded; it never holds a path. ``overlap_tokens`` of the leading tokens stand in the chunk
-    before, too. ``tokens`` counts ``context`` and text, without special tokens.
+    before, too. ``tokens`` counts ``context`` and text, without special tokens. ``symbols`` are what its own lines,
+    without overlap, define and use.
     """
 
     start_line: int
@@ -76,6 +79,7 @@ class Chunk:
     heading: str = ""
     page: int = 0
     token_ids: npt.NDArray[np.int64] | None = None
+    symbols: Symbols = NO_SYMBOLS
 
     @property
     def embedded_text(self) -> str:

@@ -28,12 +28,13 @@ class ProvenanceLabel(StrEnum):
 
 
 class Relation(StrEnum):
-    """How a hit that was not searched for belongs to one that was."""
+    """How a hit that was not searched for belongs to one that was. A reference names a symbol without calling it."""
 
     CALLER = "caller"
     CALLEE = "callee"
     SIMILAR = "similar"
     SUCCESSOR = "successor"
+    REFERENCE = "reference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,13 +279,15 @@ class RelatedRequest:
 class RelatedHit:
     """A related chunk, how it is related, and how sure that is (0 to 1; names can be ambiguous).
 
-    ``line`` is the line of the call, from 1; 0 where there is none.
+    ``line`` is the line of the call or reference, or for a callee that of its definition, from 1; 0 where there is
+    none. ``symbol`` is the qualified name of the definition that calls or is called; empty for none.
     """
 
     hit: Hit
     relation: Relation
     confidence: float
     line: int = 0
+    symbol: str = ""
 
 
 @dataclass(frozen=True, slots=True)

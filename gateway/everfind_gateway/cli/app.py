@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from everfind_core import __version__
-from everfind_gateway.cli import corpus, evaluate, files, health, index, mcp, project, search, serve
+from everfind_gateway.cli import corpus, evaluate, files, health, index, mcp, project, related, search, serve
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.render.streams import emit
 
@@ -67,6 +67,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "index": index.index,
     "search": search.search,
     "gather": search.gather,
+    "related": related.related,
     "grep": files.grep,
     "cat": files.cat,
     "status": health.status,

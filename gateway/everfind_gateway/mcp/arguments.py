@@ -116,6 +116,35 @@ class GatherArguments(SearchArguments):
     ] = 5
 
 
+class RelatedArguments(Arguments):
+    """Arguments of `related`."""
+
+    target: Annotated[
+        Name,
+        Field(
+            description="A symbol, qualified or not (`refresh`, `Session.refresh`), or a place as a hit shows it, "
+            "`FOLDER/PATH:LINE`, which means the definition around that line."
+        ),
+    ]
+    relations: Annotated[
+        list[Literal["caller", "callee", "reference", "similar"]],
+        BeforeValidator(_as_list),
+        Field(
+            max_length=4,
+            description="Which to follow: caller (what calls it), callee (what it calls), reference (what names it "
+            "without a call: subclasses, annotations, callbacks), similar (what is like it). Left out: all.",
+        ),
+    ] = []
+    limit: Annotated[int, Field(ge=1, le=50, description="How many related definitions a page.")] = 10
+    folders: Folders = []
+    include: Annotated[Texts, Field(description="Only files whose path matches one of these globs.")] = []
+    exclude: Annotated[Texts, Field(description="Leave out files whose path matches one of these globs.")] = []
+    cursor: Annotated[
+        str,
+        Field(max_length=1_000, description="`next_cursor` of the page before, with the same other arguments."),
+    ] = ""
+
+
 class NoArguments(Arguments):
     """Arguments of tools that take none."""
 

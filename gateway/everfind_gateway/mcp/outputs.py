@@ -85,6 +85,30 @@ class GatherOutput(TypedDict):
 
 
 @with_config(_OPEN)
+class Related(TypedDict):
+    """A related chunk: how, how sure from 0 to 1, in which line (0: none), and the symbol that calls or is called."""
+
+    relation: str
+    confidence: float
+    line: int
+    symbol: str
+    hit: Hit
+
+
+@with_config(_OPEN)
+class RelatedOutput(TypedDict):
+    """What is related to the targets; several targets mean that the symbol is ambiguous."""
+
+    generation: int
+    targets: list[Hit]
+    related: list[Related]
+    coverage: Coverage
+    next_cursor: NotRequired[str]
+    left_out: NotRequired[int]
+    warnings: NotRequired[list[str]]
+
+
+@with_config(_OPEN)
 class ListedFolder(TypedDict):
     """An added folder; `usable` says whether its directory can be read now."""
 

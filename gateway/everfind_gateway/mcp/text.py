@@ -12,11 +12,13 @@ from everfind_core.model import (
     GrepAnswer,
     Hit,
     IndexReport,
+    RelatedAnswer,
     SearchAnswer,
     WorkspaceStatus,
 )
 from everfind_core.paths import printable
 from everfind_gateway.render.numbers import by_reason, count
+from everfind_gateway.render.related import line_of, place_of, preview
 
 _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
@@ -48,6 +50,24 @@ def remarks(answer: SearchAnswer) -> list[str]:
     if answer.staleness.stale or answer.staleness.pending:
         found.append("Some files changed since they were indexed; the index tool brings them up to date.")
     return found + [f"warning: {warning}" for warning in answer.warnings]
+
+
+def related_text(answer: RelatedAnswer) -> str:
+    """What was asked about, then one line each: place, confidence, relation, symbol and the line."""
+    lines = [f"target: {place_of(hit)} {printable(hit.symbol or hit.heading)}".rstrip() for hit in answer.targets]
+    lines += [
+        f"{place_of(one.hit, line_of(one))}  {one.confidence:.2f} [{one.relation.value}]  "
+        f"{printable(one.symbol or one.hit.symbol)}: {preview(one)}"
+        for one in answer.related
+    ]
+    if not answer.related:
+        coverage = answer.coverage
+        lines.append(
+            f"Nothing is related; searched {count(coverage.files, 'file')}, {count(coverage.chunks, 'chunk')}."
+        )
+    if answer.next_cursor:
+        lines.append(f"{answer.left_out:,} more; next page: cursor={answer.next_cursor!r}")
+    return "\n".join(lines + [f"warning: {warning}" for warning in answer.warnings])
 
 
 def folders_text(folders: Sequence[tuple[Folder, bool]]) -> str:

@@ -14,10 +14,20 @@ from everfind_core.json_form import (
     folder_json,
     gather_json,
     grep_json,
+    related_json,
     search_json,
     status_json,
 )
-from everfind_core.model import FileText, Folder, GatherRequest, GrepRequest, ReadFileRequest, SearchMode, SearchRequest
+from everfind_core.model import (
+    FileText,
+    Folder,
+    GatherRequest,
+    GrepRequest,
+    ReadFileRequest,
+    Relation,
+    SearchMode,
+    SearchRequest,
+)
 from everfind_gateway.folders import find_folder
 from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp import outputs, text
@@ -26,6 +36,7 @@ from everfind_gateway.requests import (
     SearchOptions,
     added_folders,
     file_reference,
+    related_request,
     search_request,
     searchable_folders,
 )
@@ -63,6 +74,19 @@ def gather(call: Call, given: args.GatherArguments) -> Result:
         request = GatherRequest(_request(opened.settings, given), given.context_lines)
         answer = opened.workspace.searcher.gather(request, cancel=call.cancel)
     return Result(gather_json(answer), text.gather_text(answer))
+
+
+def related(call: Call, given: args.RelatedArguments) -> Result:
+    """Answer `related`."""
+    with call.corpus.call() as opened:
+        options = SearchOptions(include=given.include, exclude=given.exclude)
+        request = related_request(opened.settings, given.target, map(Relation, given.relations), options)
+        folders = folder_names(searchable_folders(opened.settings), given.folders) if given.folders else ()
+        request = replace(
+            request, filters=replace(request.filters, folders=folders), limit=given.limit, cursor=given.cursor
+        )
+        answer = opened.workspace.searcher.related(request, cancel=call.cancel)
+    return Result(related_json(answer), text.related_text(answer))
 
 
 def list_folders(call: Call, _given: args.NoArguments) -> Result:
@@ -192,6 +216,17 @@ READING_TOOLS = (
         args.GatherArguments,
         outputs.GatherOutput,
         gather,
+    ),
+    Tool(
+        "related",
+        "Callers and callees",
+        "What belongs to a function, class or line of code: what calls it, what it calls, what refers to it, and what "
+        "is like it. Use it to follow code from a hit, or to see what a change would touch. Calls are resolved by "
+        "name, imports and declared types, not by a compiler: each has a confidence from 0 to 1, and equal names share "
+        "it. For every line with a name use grep.",
+        args.RelatedArguments,
+        outputs.RelatedOutput,
+        related,
     ),
     Tool(
         "list_folders",

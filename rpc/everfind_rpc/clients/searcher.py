@@ -5,12 +5,22 @@ from __future__ import annotations
 from everfind.searcher.v1 import searcher_service_pb2 as pb
 from everfind.searcher.v1.searcher_service_pb2_grpc import SearcherServiceStub
 from everfind_core.cancellation import Cancellation
-from everfind_core.model import GatherAnswer, GatherRequest, SearchAnswer, SearchRequest, WorkspaceStatus
+from everfind_core.model import (
+    GatherAnswer,
+    GatherRequest,
+    RelatedAnswer,
+    RelatedRequest,
+    SearchAnswer,
+    SearchRequest,
+    WorkspaceStatus,
+)
 from everfind_rpc.channel import SEARCH_SECONDS, STATUS_SECONDS, Connection
 from everfind_rpc.clients.calls import Calls
 from everfind_rpc.converters.search import (
     gather_answer_from_proto,
     gather_request_to_proto,
+    related_answer_from_proto,
+    related_request_to_proto,
     search_answer_from_proto,
     search_request_to_proto,
 )
@@ -37,6 +47,12 @@ class RemoteSearcher:
         message = gather_request_to_proto(request)
         seconds = SEARCH_SECONDS + request.search.wait_seconds
         return gather_answer_from_proto(self._calls.unary(self._stub.Gather, message, seconds=seconds, cancel=cancel))
+
+    def related(self, request: RelatedRequest, *, cancel: Cancellation | None = None) -> RelatedAnswer:
+        """See :meth:`everfind_core.ports.Searcher.related`."""
+        message = related_request_to_proto(request)
+        answer = self._calls.unary(self._stub.FindRelated, message, seconds=SEARCH_SECONDS, cancel=cancel)
+        return related_answer_from_proto(answer)
 
     def status(self) -> WorkspaceStatus:
         """What the searcher sees of the index."""

@@ -30,6 +30,7 @@ RELATIONS = EnumTable(
         Relation.CALLEE: pb.RELATION_CALLEE,
         Relation.SIMILAR: pb.RELATION_SIMILAR,
         Relation.SUCCESSOR: pb.RELATION_SUCCESSOR,
+        Relation.REFERENCE: pb.RELATION_REFERENCE,
     }
 )
 

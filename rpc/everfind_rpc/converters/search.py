@@ -307,6 +307,7 @@ def related_hit_to_proto(related: RelatedHit) -> pb.RelatedHit:
         relation=RELATIONS.to_proto(related.relation),
         confidence=related.confidence,
         line=related.line,
+        symbol=related.symbol,
     )
 
 
@@ -317,6 +318,7 @@ def related_hit_from_proto(message: pb.RelatedHit) -> RelatedHit:
         relation=RELATIONS.of_answer(message.relation, Relation.SIMILAR),
         confidence=message.confidence,
         line=message.line,
+        symbol=message.symbol,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from everfind_core.callgraph import symbols
 from everfind_core.lexical import document_terms
 from everfind_core.model import Chunk, Document, FileRef, FileState, LineKind, SkipReason
 from everfind_core.ports import Chunker, ChunkLimits, FileChunks, NotExtractedError, StoredChunk, TokenIds, Tokenizer
@@ -108,4 +109,6 @@ def _row(state: FileState, document: Document, chunk: Chunk, ordinal: int) -> St
         date=document.date,
         successor=document.successor,
         page=chunk.page,
+        names=symbols.tokens(chunk.symbols),
+        symbols=symbols.encode(chunk.symbols),
     )

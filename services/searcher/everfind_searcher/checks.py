@@ -21,8 +21,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 def check_search(request: SearchRequest) -> None:
     """Raise InvalidRequestError for the first field that is out of range."""
     _check_query(request.query)
-    if not 1 <= request.limit <= MAX_LIMIT:
-        raise InvalidRequestError.of("limit", f"{request.limit} is not between 1 and {MAX_LIMIT}")
+    check_limit(request.limit)
     if request.max_tokens < 0:
         raise InvalidRequestError.of("max_tokens", f"{request.max_tokens} is negative; 0 means no limit")
     if request.min_score is not None and not -1 <= request.min_score <= 1:
@@ -36,8 +35,8 @@ def check_search(request: SearchRequest) -> None:
     if request.rerank:
         raise InvalidRequestError.of("rerank", "no reranker is configured")
     if request.graph_hops:
-        raise InvalidRequestError.of("graph_hops", "this index has no call graph")
-    _check_filters(request.filters)
+        raise InvalidRequestError.of("graph_hops", "search does not follow the call graph yet; ask what is related")
+    check_filters(request.filters)
 
 
 def check_gather(request: GatherRequest) -> None:
@@ -47,6 +46,12 @@ def check_gather(request: GatherRequest) -> None:
         raise InvalidRequestError.of(
             "context_lines", f"{request.context_lines} is not between 0 and {MAX_CONTEXT_LINES}"
         )
+
+
+def check_limit(limit: int) -> None:
+    """Raise InvalidRequestError for a page that is empty or too long."""
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidRequestError.of("limit", f"{limit} is not between 1 and {MAX_LIMIT}")
 
 
 def check_folders(filters: Filters, coverage: IndexCoverage) -> None:
@@ -62,7 +67,7 @@ def check_folders(filters: Filters, coverage: IndexCoverage) -> None:
 
 
 def _check_query(query: str) -> None:
-    if not _is_text(query):
+    if not is_text(query):
         raise InvalidRequestError.of("query", "it holds a lone surrogate, which is no text")
     if not query.strip():
         raise InvalidRequestError.of("query", "it is empty", hint="Ask with a few words or an identifier.")
@@ -72,7 +77,8 @@ def _check_query(query: str) -> None:
         )
 
 
-def _check_filters(filters: Filters) -> None:
+def check_filters(filters: Filters) -> None:
+    """Raise InvalidRequestError for a filter that no search can use."""
     for name in ("folders", "include", "exclude", "languages", "kinds", "statuses"):
         values: tuple[str, ...] = getattr(filters, name)
         if len(values) > MAX_FILTER_VALUES:
@@ -80,13 +86,14 @@ def _check_filters(filters: Filters) -> None:
                 f"filters.{name}", f"it has {len(values)} values, at most {MAX_FILTER_VALUES} are taken"
             )
         for value in values:
-            if not value or len(value) > MAX_FILTER_CHARACTERS or "\0" in value or not _is_text(value):
+            if not value or len(value) > MAX_FILTER_CHARACTERS or "\0" in value or not is_text(value):
                 raise InvalidRequestError.of(f"filters.{name}", f"{value[:60]!r} is empty, too long, or holds NUL")
     for name in ("since", "before"):
         _check_date(f"filters.{name}", getattr(filters, name))
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
+    """Whether ``value`` can be written as UTF-8."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from everfind_core.errors import InvalidRequestError
-from everfind_core.model import SearchRequest
+from everfind_core.model import RelatedRequest, SearchRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,13 @@ class Cursor:
     generation: int = 0
 
 
-def encode_cursor(cursor: Cursor, request: SearchRequest) -> str:
+def encode_cursor(cursor: Cursor, request: SearchRequest | RelatedRequest) -> str:
     """The string for the next page of ``request``."""
     content = json.dumps([cursor.offset, cursor.generation, _digest(request)], separators=(",", ":"))
     return base64.urlsafe_b64encode(content.encode()).decode()
 
 
-def decode_cursor(request: SearchRequest) -> Cursor | None:
+def decode_cursor(request: SearchRequest | RelatedRequest) -> Cursor | None:
     """The place that ``request.cursor`` names; None on the first page.
 
     Raises:
@@ -47,6 +47,8 @@ def decode_cursor(request: SearchRequest) -> Cursor | None:
     )
 
 
-def _digest(request: SearchRequest) -> str:
-    same_answer = replace(request, cursor="", limit=1, explain=False, wait_seconds=0.0)
+def _digest(request: SearchRequest | RelatedRequest) -> str:
+    same_answer: SearchRequest | RelatedRequest = replace(request, cursor="", limit=1)
+    if isinstance(same_answer, SearchRequest):
+        same_answer = replace(same_answer, explain=False, wait_seconds=0.0)
     return blake2b(repr(same_answer).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -16,8 +16,9 @@ from everfind_core.model import (
     Filters,
     GatherAnswer,
     GatherRequest,
-    Hit,
     InputKind,
+    RelatedAnswer,
+    RelatedRequest,
     SearchAnswer,
     SearchMode,
     SearchRequest,
@@ -30,7 +31,10 @@ from everfind_searcher.checks import check_folders, check_gather, check_search
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
 from everfind_searcher.gathering import gather
+from everfind_searcher.hits import hit_of
 from everfind_searcher.ranking import Ranked, admit, best_cosine, pack, rank
+from everfind_searcher.related.answering import answer_related
+from everfind_searcher.related.requests import check_related
 from everfind_searcher.settings import SearcherSettings
 
 CANDIDATES = 200
@@ -83,7 +87,10 @@ class SearchEngine:
         return SearchAnswer(
             query=request.query,
             generation=generation,
-            hits=tuple(_hit(one, roots, explain=request.explain) for one in page.hits),
+            hits=tuple(
+                hit_of(one.chunk, one.score, one.provenance, roots, one.contributions if request.explain else ())
+                for one in page.hits
+            ),
             coverage=covered,
             abstained=None if admitted else Abstention(best_cosine(ranked), request.min_score or 0.0),
             staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
@@ -98,6 +105,22 @@ class SearchEngine:
         """See :meth:`everfind_core.ports.Searcher.gather`."""
         check_gather(request)
         return gather(self.search(request.search, cancel=cancel), self._source, request.context_lines)
+
+    def related(self, request: RelatedRequest, *, cancel: Cancellation | None = None) -> RelatedAnswer:
+        """See :meth:`everfind_core.ports.Searcher.related`."""
+        check_related(request)
+        index = self._current.get()
+        try:
+            return self._related(request, index, cancel or Cancellation())
+        except (IndexMissingError, IndexDamagedError):
+            if self._current.get() is index:
+                raise
+            return self._related(request, self._current.get(), cancel or Cancellation())
+
+    def _related(self, request: RelatedRequest, index: OpenIndex, cancel: Cancellation) -> RelatedAnswer:
+        self._check_recipe(index.location.manifest.recipe, SearchMode.LEXICAL)
+        check_folders(request.filters, index.coverage())
+        return answer_related(request, index, self._filters(request.filters), cancel)
 
     def close(self) -> None:
         """Stop the engine's thread."""
@@ -167,28 +190,3 @@ def _unmatched(filters: Filters, ranked: Sequence[Ranked]) -> tuple[str, ...]:
     if ranked or filters == Filters(folders=filters.folders):
         return ()
     return ("nothing was found that passes the filters: look at their spelling, or search without them",)
-
-
-def _hit(one: Ranked, roots: Mapping[str, str], *, explain: bool) -> Hit:
-    chunk = one.chunk
-    return Hit(
-        chunk_id=chunk.chunk_id,
-        folder=chunk.ref.folder,
-        path=chunk.ref.path,
-        absolute_path=f"{roots.get(chunk.ref.folder, '').rstrip('/')}/{chunk.ref.path}",
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
-        score=one.score,
-        provenance=one.provenance,
-        text=chunk.text,
-        symbol=chunk.symbol,
-        kind=chunk.kind,
-        language=chunk.language,
-        heading=chunk.heading,
-        status=chunk.status,
-        date=chunk.date,
-        successor=chunk.successor,
-        page=chunk.page,
-        tokens=chunk.tokens,
-        explain=one.contributions if explain else (),
-    )

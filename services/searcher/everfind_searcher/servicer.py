@@ -8,11 +8,13 @@ from dataclasses import replace
 from everfind.searcher.v1 import searcher_service_pb2 as pb
 from everfind_core.model import SearchRequest, WorkspaceStatus
 from everfind_core.ports import Searcher
-from everfind_rpc.access import limited_search, limited_status
+from everfind_rpc.access import limited_related, limited_search, limited_status
 from everfind_rpc.auth import Scope
 from everfind_rpc.converters.search import (
     gather_answer_to_proto,
     gather_request_from_proto,
+    related_answer_to_proto,
+    related_request_from_proto,
     search_answer_to_proto,
     search_request_from_proto,
 )
@@ -30,6 +32,7 @@ def searcher_service(searcher: Searcher, status: Callable[[], WorkspaceStatus]) 
         {
             "Search": Unary(pb.SearchRequest, servicer.search, _SEARCH),
             "Gather": Unary(pb.GatherRequest, servicer.gather, _SEARCH),
+            "FindRelated": Unary(pb.FindRelatedRequest, servicer.find_related, _SEARCH),
             "GetStatus": Unary(pb.GetStatusRequest, servicer.get_status, _SEARCH),
         },
     )
@@ -52,6 +55,13 @@ class SearcherServicer:
         asked = gather_request_from_proto(request)
         limited = replace(asked, search=self._limited(asked.search, call))
         return gather_answer_to_proto(self._searcher.gather(limited, cancel=call.cancel))
+
+    def find_related(self, request: pb.FindRelatedRequest, call: Call) -> pb.FindRelatedResponse:
+        """What is related to a symbol or place."""
+        asked = related_request_from_proto(request)
+        if call.principal.folders is not None:
+            asked = limited_related(call.principal, asked, (f.folder.name for f in self._status().folders))
+        return related_answer_to_proto(self._searcher.related(asked, cancel=call.cancel))
 
     def get_status(self, _request: pb.GetStatusRequest, call: Call) -> pb.GetStatusResponse:
         """What this searcher sees of the index."""

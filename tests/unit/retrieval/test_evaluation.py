@@ -26,6 +26,8 @@ from everfind_core.model import (
     Provenance,
     ProvenanceLabel,
     ReadFileRequest,
+    RelatedAnswer,
+    RelatedRequest,
     SearchAnswer,
     SearchMode,
     SearchRequest,
@@ -84,6 +86,9 @@ class FakeWorkspace:
         return SearchAnswer(request.query, 1, tuple(page), Coverage(), next_cursor=more)
 
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
+        raise NotImplementedError
+
+    def related(self, request: RelatedRequest, *, cancel: Cancellation | None = None) -> RelatedAnswer:
         raise NotImplementedError
 
     def read_file(self, request: ReadFileRequest) -> FileText:

@@ -29,7 +29,16 @@ from everfind_core.errors import (
     OverloadedError,
     UnavailableError,
 )
-from everfind_core.model import Coverage, GatherAnswer, GatherRequest, SearchAnswer, SearchRequest, WorkspaceStatus
+from everfind_core.model import (
+    Coverage,
+    GatherAnswer,
+    GatherRequest,
+    RelatedAnswer,
+    RelatedRequest,
+    SearchAnswer,
+    SearchRequest,
+    WorkspaceStatus,
+)
 from everfind_rpc.channel import Connection, Endpoint
 from everfind_rpc.clients.searcher import SERVICE, RemoteSearcher
 from everfind_rpc.logs import REQUEST_ID, JsonFormatter
@@ -66,6 +75,9 @@ class Engine:
         return SearchAnswer(request.query, 1, (), Coverage(), warnings=(self.text,))
 
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
+        raise NotImplementedError
+
+    def related(self, request: RelatedRequest, *, cancel: Cancellation | None = None) -> RelatedAnswer:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -179,8 +191,8 @@ def test_an_answer_beyond_the_message_limit_is_an_error(served: Served) -> None:
         served.searcher.search(SearchRequest("x"))
 
 
-def test_a_call_without_engine_is_unimplemented(served: Served) -> None:
-    method = raw_call(served.connection, f"{NAME}/FindRelated")
+def test_a_call_that_the_contract_does_not_have_is_unimplemented(served: Served) -> None:
+    method = raw_call(served.connection, f"{NAME}/Nothing")
     with pytest.raises(grpc.RpcError) as caught:
         method(b"", timeout=5)
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED

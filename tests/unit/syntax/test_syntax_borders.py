@@ -13,6 +13,7 @@ from everfind_core.model import Chunk, Document, LineKind
 from everfind_core.ports import ChunkLimits
 from everfind_indexer.syntax import SyntaxChunker
 from everfind_indexer.syntax.grammars import LANGUAGES, grammar
+from everfind_indexer.syntax.parsing import parse
 from everfind_indexer.syntax.structure import analyse
 from tests.unit.chunking.chunk_support import WordTokenizer, check
 
@@ -502,7 +503,7 @@ EXPECTED = {
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
 def test_definitions_with_what_belongs_to_them(language: str) -> None:
     source = Source.read(filled(*FILES[language]), WordTokenizer())
-    structure = analyse(source, language)
+    structure = analyse(source, parse(source.lines, source.text, language), language)
     found: list[tuple[str, str, str, str]] = []
     for number, label in zip(structure.label_lines, structure.labels, strict=True):
         line = source.lines[number]

@@ -23,7 +23,7 @@ from everfind_core.store_schema import (
     BTREE_COLUMNS,
     METRIC,
     PARTITIONS,
-    TERMS,
+    TOKEN_COLUMNS,
     TOKENS,
     VECTOR,
     index_name,
@@ -57,20 +57,21 @@ def create_indices(dataset: lance.LanceDataset) -> None:
     for column in BITMAP_COLUMNS:
         if index_name(column) not in present:
             dataset.create_scalar_index(column, "BITMAP", name=index_name(column))
-    if index_name(TERMS) not in present:
-        _create_terms_index(dataset)
+    for column in TOKEN_COLUMNS:
+        if index_name(column) not in present:
+            _create_token_index(dataset, column)
     if index_name(VECTOR) not in present:
         dataset.create_index(
             VECTOR, "IVF_RQ", name=index_name(VECTOR), metric=METRIC, num_partitions=PARTITIONS, num_bits=BITS
         )
 
 
-def _create_terms_index(dataset: lance.LanceDataset) -> None:
-    """Terms come normalised from one function for both sides: nothing may change, split or drop them here."""
+def _create_token_index(dataset: lance.LanceDataset, column: str) -> None:
+    """Tokens come normalised from one function for both sides: nothing may change, split or drop them here."""
     dataset.create_scalar_index(
-        TERMS,
+        column,
         "INVERTED",
-        name=index_name(TERMS),
+        name=index_name(column),
         base_tokenizer="whitespace",
         lower_case=False,
         ascii_folding=False,

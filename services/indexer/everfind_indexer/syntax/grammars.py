@@ -26,20 +26,24 @@ class _Entry(NamedTuple):
     queries: tuple[str, ...] = ()
 
 
+_TYPESCRIPT = ("typescript", "ecmascript.calls", "typescript.calls")
+
 _GRAMMARS = {
-    "python": _Entry("tree_sitter_python"),
-    "javascript": _Entry("tree_sitter_javascript"),
-    "typescript": _Entry("tree_sitter_typescript", "language_typescript"),
-    "tsx": _Entry("tree_sitter_typescript", "language_tsx", ("typescript", "tsx")),
-    "go": _Entry("tree_sitter_go"),
-    "rust": _Entry("tree_sitter_rust"),
-    "java": _Entry("tree_sitter_java"),
+    "python": _Entry("tree_sitter_python", queries=("python", "python.calls")),
+    "javascript": _Entry(
+        "tree_sitter_javascript", queries=("javascript", "ecmascript.calls", "javascript.calls", "jsx.calls")
+    ),
+    "typescript": _Entry("tree_sitter_typescript", "language_typescript", _TYPESCRIPT),
+    "tsx": _Entry("tree_sitter_typescript", "language_tsx", (*_TYPESCRIPT, "tsx", "jsx.calls")),
+    "go": _Entry("tree_sitter_go", queries=("go", "go.calls")),
+    "rust": _Entry("tree_sitter_rust", queries=("rust", "rust.calls")),
+    "java": _Entry("tree_sitter_java", queries=("java", "java.calls")),
     "kotlin": _Entry("tree_sitter_kotlin"),
-    "c": _Entry("tree_sitter_c"),
-    "cpp": _Entry("tree_sitter_cpp"),
-    "csharp": _Entry("tree_sitter_c_sharp"),
-    "ruby": _Entry("tree_sitter_ruby"),
-    "php": _Entry("tree_sitter_php", "language_php"),
+    "c": _Entry("tree_sitter_c", queries=("c", "c.calls")),
+    "cpp": _Entry("tree_sitter_cpp", queries=("cpp", "c.calls", "cpp.calls")),
+    "csharp": _Entry("tree_sitter_c_sharp", queries=("csharp", "csharp.calls")),
+    "ruby": _Entry("tree_sitter_ruby", queries=("ruby", "ruby.calls")),
+    "php": _Entry("tree_sitter_php", "language_php", ("php", "php.calls")),
     "swift": _Entry("tree_sitter_swift"),
     "scala": _Entry("tree_sitter_scala"),
     "bash": _Entry("tree_sitter_bash"),

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from everfind_indexer.syntax.collecting import CONSTANT, Names
 from everfind_indexer.syntax.grammars import Grammar, dialect, grammar
+from everfind_indexer.syntax.symbols import FileSymbols
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Point, Tree
 
 _DEFINITION = "definition."
-CONSTANT = "constant"
 _MINOR = (CONSTANT, "property")
 _LONGEST_LINE = 5_000  # minified or generated from there on
 _BLOCK_BYTES = 1 << 16
@@ -42,17 +43,20 @@ class Syntax:
 
     ``definitions`` by the line that names them, the outermost of each line. ``items``: a statement or member starts
     here. ``preludes``: a comment or decorator that stands alone. ``unread``: the grammar could not read it.
+    ``symbols`` are all that the text defines and uses.
     """
 
     definitions: Mapping[int, Definition]
     items: bytearray
     preludes: bytearray
     unread: bytearray
+    symbols: FileSymbols = field(default_factory=FileSymbols)
 
 
 def parse(lines: Sequence[str], text: str, language: str) -> Syntax:
     """The syntax of ``text``, which is ``lines``, in one of the languages that have a grammar."""
-    tongue = grammar(dialect(language, text))
+    spoken = dialect(language, text)
+    tongue = grammar(spoken)
     count = len(lines)
     data = text.replace("\0", " ").encode("utf-8", "replace")
     tree = None if max(map(len, lines)) > _LONGEST_LINE else _tree(data, tongue)
@@ -60,9 +64,11 @@ def parse(lines: Sequence[str], text: str, language: str) -> Syntax:
         return Syntax({}, bytearray(count), bytearray(count), bytearray(b"\1" * count))
     syntax = Syntax({}, bytearray(count), bytearray(count), bytearray(count))
     found: list[Definition] = []
+    names = Names(data, spoken)
     items: list[Node] = []
     errors: list[Node] = []
     for captures in _matches(tree, tongue):
+        names.take(captures)
         for capture, nodes in captures.items():
             if capture == "item":
                 syntax.items[nodes[0].start_point.row] = 1
@@ -72,9 +78,12 @@ def parse(lines: Sequence[str], text: str, language: str) -> Syntax:
             elif capture == "error":
                 errors.append(nodes[0])
             elif capture.startswith(_DEFINITION):
-                found.append(_definition(data, nodes[0], captures.get("name"), capture[len(_DEFINITION) :]))
+                definition = _definition(data, nodes[0], captures.get("name"), capture[len(_DEFINITION) :])
+                found.append(definition)
+                for named in captures.get("name", ())[:1]:
+                    names.define(nodes[0], named, definition.last, definition.name, definition.kind)
     _mark_unread(syntax.unread, errors, items)
-    return replace(syntax, definitions=_by_line(found))
+    return replace(syntax, definitions=_by_line(found), symbols=FileSymbols.of(names))
 
 
 def _tree(data: bytes, tongue: Grammar) -> Tree | None:

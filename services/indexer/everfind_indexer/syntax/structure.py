@@ -15,7 +15,8 @@ import numpy as np
 from everfind_core.chunking import code, definitions
 from everfind_core.chunking.source import Source
 from everfind_core.chunking.structure import BLANK, Label, Outline, Structure
-from everfind_indexer.syntax.parsing import CONSTANT, Definition, Syntax, parse
+from everfind_indexer.syntax.collecting import CONSTANT
+from everfind_indexer.syntax.parsing import Definition, Syntax
 
 _CONTINUED = 10
 _LONGEST_PRELUDE = 40
@@ -25,11 +26,10 @@ _UNINDENTED = 100
 _TYPES = frozenset({"class", "struct", "interface", "enum", "trait", "impl", "extension"})
 
 
-def analyse(source: Source, language: str) -> Structure:
-    """The structure of a text in one of the languages that have a grammar."""
+def analyse(source: Source, syntax: Syntax, language: str) -> Structure:
+    """The structure of a text with this syntax."""
     lines = source.lines
     columns = code.columns_of(lines)
-    syntax = parse(lines, source.text, language)
     strengths = code.line_strengths(lines, columns)
     _weaken_continued(strengths, syntax)
     guessed = _guessed(source, syntax, language)

@@ -24,11 +24,13 @@ from everfind_core.store_schema import (
     FOLDER,
     HIT_COLUMNS,
     METRIC,
+    NAMES,
     NUMBER_COLUMNS,
     PATH,
     PROBES,
     REFINE_FACTOR,
     STRING_COLUMNS,
+    SYMBOLS,
     TABLE_DIRECTORY,
     TERMS,
     VECTOR,
@@ -124,6 +126,20 @@ class LanceChunkReader:
         )
         return sorted(_chunks(rows), key=lambda chunk: chunk.ordinal)
 
+    def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
+        """Chunks whose names hold any of ``tokens``, by folder, path and line; see the port."""
+        text = " ".join(dict.fromkeys(tokens))
+        if limit < 1 or not text.strip():
+            return ()
+        rows = self._read(
+            columns=[*HIT_COLUMNS, SYMBOLS],
+            full_text_query=MatchQuery(text, NAMES),
+            limit=limit,
+            filter=condition(where),
+            prefilter=True,
+        )
+        return sorted(_chunks(rows), key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
+
     def _check_dimensions(self, query: npt.NDArray[np.float32]) -> None:
         dimensions = self._dataset.schema.field(VECTOR).type.list_size
         if query.shape != (dimensions,):
@@ -196,8 +212,9 @@ def _order(found: ScoredChunk) -> tuple[float, FileRef, int, int]:
 
 
 def _chunks(rows: pa.Table) -> list[StoredChunk]:
-    """The rows as chunks; terms and vector only where they were read."""
-    columns = {name: rows[name].to_pylist() for name in rows.column_names if name in HIT_COLUMNS}
+    """The rows as chunks; terms, names, symbols and vector only where they were read."""
+    wanted = {*HIT_COLUMNS, NAMES, SYMBOLS}
+    columns = {name: rows[name].to_pylist() for name in rows.column_names if name in wanted}
     folders, paths = columns.pop(FOLDER), columns.pop(PATH)
     columns[TERMS] = rows[TERMS].to_pylist() if TERMS in rows.column_names else [""] * rows.num_rows
     columns[VECTOR] = _vectors(rows) if VECTOR in rows.column_names else [None] * rows.num_rows

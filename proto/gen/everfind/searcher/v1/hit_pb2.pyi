@@ -71,6 +71,8 @@ class _RelationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Relation.Val
     """It has a similar vector."""
     RELATION_SUCCESSOR: _Relation.ValueType  # 4
     """Its document replaces the other one's."""
+    RELATION_REFERENCE: _Relation.ValueType  # 5
+    """It names it without calling it: a base type, an annotation, a function handed on."""
 
 class Relation(_Relation, metaclass=_RelationEnumTypeWrapper):
     """How a chunk belongs to another one."""
@@ -85,6 +87,8 @@ RELATION_SIMILAR: Relation.ValueType  # 3
 """It has a similar vector."""
 RELATION_SUCCESSOR: Relation.ValueType  # 4
 """Its document replaces the other one's."""
+RELATION_REFERENCE: Relation.ValueType  # 5
+"""It names it without calling it: a base type, an annotation, a function handed on."""
 Global___Relation: _TypeAlias = Relation  # noqa: Y015
 
 @_typing.final

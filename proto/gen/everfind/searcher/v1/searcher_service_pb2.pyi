@@ -579,12 +579,15 @@ class RelatedHit(_message.Message):
     RELATION_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     LINE_FIELD_NUMBER: _builtins.int
+    SYMBOL_FIELD_NUMBER: _builtins.int
     relation: _hit_pb2.Relation.ValueType
     """How it is related."""
     confidence: _builtins.float
     """How sure that is, from 0 to 1; names can be ambiguous."""
     line: _builtins.int
-    """Line of the call, from 1; 0 where there is none."""
+    """Line of the call or reference, or for a callee that of its definition, from 1; 0 where there is none."""
+    symbol: _builtins.str
+    """Qualified name of the definition that calls or is called; empty for none."""
     @_builtins.property
     def hit(self) -> _hit_pb2.Hit:
         """The chunk."""
@@ -596,10 +599,11 @@ class RelatedHit(_message.Message):
         relation: _hit_pb2.Relation.ValueType = ...,
         confidence: _builtins.float = ...,
         line: _builtins.int = ...,
+        symbol: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["hit", b"hit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "hit", b"hit", "line", b"line", "relation", b"relation"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "hit", b"hit", "line", b"line", "relation", b"relation", "symbol", b"symbol"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

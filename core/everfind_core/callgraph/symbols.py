@@ -1,0 +1,131 @@
+r"""What a chunk defines and uses, and its two forms in the store: tokens to find rows by, and a text with the rest.
+
+The text has a line a record, its fields separated by tabs::
+
+    +<kind>  <line>  <end line>  <scope>  <name>     a definition
+    @<qualified name>                                the definition that the uses below stand in; at first none
+    <name>  <lines>  <receiver>  <origin>            a call; empty fields at the end are left out
+    ~<name>  <lines>  …                              a reference
+
+Lines are numbers joined by commas, each but the first as its distance from the one before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
+
+REVISION = "1"
+"""Changes whenever the same symbols could be written otherwise; travels with the chunker's revision."""
+
+MAX_NAME = 100
+"""Characters of a name, receiver, scope or origin. What is longer is no name that anybody asks for, and left out."""
+
+ANYTHING = "?"
+"""The receiver of a call on an expression that has no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Something with a name. ``scope`` are the names around it, outermost first, joined by ``.``; lines from 1."""
+
+    name: str
+    kind: str
+    line: int
+    end_line: int
+    scope: str = ""
+
+    @property
+    def qualified(self) -> str:
+        """``Outer.method``."""
+        return f"{self.scope}.{self.name}" if self.scope else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A name that is called, or only referred to, in these lines of one definition (ascending, from 1).
+
+    ``within`` is that definition's qualified name. ``receiver`` is the last name before the dot, :data:`ANYTHING` for
+    an expression, empty where there is none. ``origin`` is where the file says that the name (or its receiver) comes
+    from: an imported module, or a type, as the language writes it; empty if it says nothing.
+    """
+
+    name: str
+    lines: tuple[int, ...]
+    receiver: str = ""
+    origin: str = ""
+    within: str = ""
+    called: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """What a chunk's lines define and use."""
+
+    definitions: tuple[Definition, ...] = ()
+    uses: tuple[Use, ...] = ()
+
+
+NO_SYMBOLS = Symbols()
+
+
+def defining(name: str) -> str:
+    """The token of rows that define ``name``."""
+    return f"+{name}"
+
+
+def using(name: str) -> str:
+    """The token of rows that call ``name`` or refer to it."""
+    return f"-{name}"
+
+
+def tokens(symbols: Symbols) -> str:
+    """The distinct tokens of a row, separated by single spaces."""
+    defined = (defining(definition.name) for definition in symbols.definitions)
+    used = (using(use.name) for use in symbols.uses)
+    return " ".join(dict.fromkeys([*defined, *used]))
+
+
+def encode(symbols: Symbols) -> str:
+    """The text of ``symbols``; :func:`decode` gives them back, uses grouped by the definition they stand in."""
+    lines = [f"+{d.kind}\t{d.line}\t{d.end_line}\t{d.scope}\t{d.name}" for d in symbols.definitions]
+    for within, uses in groupby(sorted(symbols.uses, key=lambda use: use.within), key=lambda use: use.within):
+        if within:
+            lines.append(f"@{within}")
+        lines += map(_encoded_use, uses)
+    return "\n".join(lines)
+
+
+def decode(text: str) -> Symbols:
+    """What :func:`encode` made ``text`` of."""
+    definitions: list[Definition] = []
+    uses: list[Use] = []
+    within = ""
+    for line in text.split("\n") if text else ():
+        match line[0]:
+            case "+":
+                kind, first, last, scope, name = line[1:].split("\t")
+                definitions.append(Definition(name, kind, int(first), int(last), scope))
+            case "@":
+                within = line[1:]
+            case _:
+                uses.append(_decoded_use(line, within))
+    return Symbols(tuple(definitions), tuple(uses))
+
+
+def is_name(text: str) -> bool:
+    """Whether ``text`` can stand as a name in both forms."""
+    return 0 < len(text) <= MAX_NAME and text.isprintable() and not any(map(str.isspace, text)) and text[0] not in "+@~"
+
+
+def _encoded_use(use: Use) -> str:
+    distances = (b - a for a, b in pairwise((0, *use.lines)))
+    fields = (use.name, ",".join(map(str, distances)), use.receiver, use.origin)
+    return ("" if use.called else "~") + "\t".join(fields).rstrip("\t")
+
+
+def _decoded_use(line: str, within: str) -> Use:
+    called = not line.startswith("~")
+    name, distances, *rest = (line if called else line[1:]).split("\t")
+    receiver, origin = (*rest, "", "")[:2]
+    return Use(name, tuple(accumulate(map(int, distances.split(",")))), receiver, origin, within, called)

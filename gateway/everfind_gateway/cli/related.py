@@ -1,0 +1,64 @@
+"""`related`: what belongs to a symbol or a place."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from everfind_gateway.cli import runtime
+from everfind_gateway.cli.options import Folders, Include, Json
+from everfind_gateway.cli.search import Exclude, Languages, Limit
+from everfind_gateway.render.streams import emit_json
+
+
+def related(
+    context: typer.Context,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="SYMBOL|PATH:LINE",
+            help="A name, qualified or not (refresh, Session.refresh), or a line of a file as a search prints it.",
+        ),
+    ],
+    *,
+    callers: Annotated[bool, typer.Option("--callers", help="What calls it.")] = False,
+    callees: Annotated[bool, typer.Option("--callees", help="What it calls.")] = False,
+    references: Annotated[
+        bool, typer.Option("--references", help="What names it without a call: subclasses, annotations, callbacks.")
+    ] = False,
+    similar: Annotated[bool, typer.Option("--similar", help="What is like it, by vectors.")] = False,
+    limit: Limit = None,
+    folder: Folders = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    language: Languages = None,
+    as_json: Json = False,
+) -> None:
+    """Find what calls a symbol, what it calls, what refers to it, and what is like it.
+
+    All of that if no relation is chosen. Calls are resolved by name, so each has a confidence from 0 to 1.
+    In a pipe each is one line: path:line, confidence, [relation], symbol and the line, separated by tabs.
+    """
+    from everfind_core.json_form import related_json
+    from everfind_core.model import Relation
+    from everfind_gateway.render.related import show_related
+    from everfind_gateway.requests import SearchOptions, related_request
+
+    wanted = {
+        Relation.CALLER: callers,
+        Relation.CALLEE: callees,
+        Relation.REFERENCE: references,
+        Relation.SIMILAR: similar,
+    }
+    settings = runtime.runtime_of(context).settings(limit=limit)
+    options = SearchOptions(
+        folders=folder or (), include=include or (), exclude=exclude or (), languages=language or ()
+    )
+    request = related_request(settings, target, [one for one, chosen in wanted.items() if chosen], options)
+    with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
+        answer = workspace.searcher.related(request, cancel=cancel)
+    if as_json:
+        emit_json(related_json(answer))
+    else:
+        show_related(answer)

@@ -1,0 +1,109 @@
+"""What a request may mean: definitions of its symbol, or what stands at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from everfind_core.callgraph.resolution import Known, Place, address
+from everfind_core.callgraph.symbols import Use, decode, defining
+from everfind_core.errors import FileNotIndexableError, InvalidRequestError
+from everfind_core.model import FileRef, Filters, RelatedRequest
+from everfind_core.ports import ChunkReader, StoredChunk
+from everfind_searcher.related.requests import Symbol, read_symbol
+
+MAX_ROWS = 2_000
+"""Rows that are looked at for one kind of token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A definition, and the chunk that names it."""
+
+    chunk: StoredChunk
+    known: Known
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is asked about: a chunk, and the definition in it, if it is about one; the lines (from 1) that it covers."""
+
+    chunk: StoredChunk
+    known: Known | None
+    first: int
+    last: int
+
+    def holds(self, ref: FileRef, line: int) -> bool:
+        """Whether a line of a file is part of it."""
+        return ref == self.chunk.ref and self.first <= line <= self.last
+
+
+def find_targets(request: RelatedRequest, reader: ChunkReader) -> Sequence[Target]:
+    """What ``request`` may mean; none if nothing is called so.
+
+    Raises:
+        FileNotIndexableError: the place's file is not in the index.
+        InvalidRequestError: the file has no such line.
+    """
+    if request.path:
+        return [_at(FileRef(request.folder, request.path), request.line, reader)]
+    symbol = read_symbol(request.symbol)
+    folders = (request.folder,) if request.folder else request.filters.folders
+    found = definitions([symbol.name], reader, Filters(folders=folders))
+    return [target(one) for one in found if is_qualified(one.known, symbol)]
+
+
+def definitions(names: Sequence[str], reader: ChunkReader, where: Filters) -> list[Found]:
+    """All definitions of ``names``, by folder, path and line."""
+    wanted = set(names)
+    return [
+        Found(chunk, Known(definition, place_of(chunk)))
+        for chunk in reader.naming([defining(name) for name in names], MAX_ROWS, where)
+        for definition in decode(chunk.symbols).definitions
+        if definition.name in wanted
+    ]
+
+
+def target(found: Found) -> Target:
+    """A definition as what is asked about."""
+    definition = found.known.definition
+    return Target(found.chunk, found.known, definition.line, definition.end_line)
+
+
+def is_qualified(known: Known, symbol: Symbol) -> bool:
+    """Whether the names before the symbol's stand in the definition's address, in their order."""
+    names = iter((known.place.ref.folder, *address(known.place.ref, known.definition.scope)))
+    return all(qualifier in names for qualifier in symbol.qualifiers)
+
+
+def place_of(chunk: StoredChunk) -> Place:
+    """Where a chunk's lines stand."""
+    return Place(chunk.ref, chunk.language)
+
+
+def uses_in(target: Target, reader: ChunkReader) -> Iterator[Use]:
+    """The calls in the target's lines."""
+    for chunk in reader.file_chunks(target.chunk.ref):
+        if chunk.end_line < target.first or chunk.start_line > target.last:
+            continue
+        for use in decode(chunk.symbols).uses:
+            if use.called and any(target.first <= line <= target.last for line in use.lines):
+                yield use
+
+
+def _at(ref: FileRef, line: int, reader: ChunkReader) -> Target:
+    chunks = reader.file_chunks(ref)
+    if not chunks:
+        raise FileNotIndexableError(
+            f"the index has no file {ref.path} in {ref.folder}",
+            hint="Index it first; `everfind status --skipped` says what was left out.",
+        )
+    own = next((chunk for chunk in chunks if line <= chunk.end_line), None)
+    if own is None:
+        raise InvalidRequestError.of("line", f"{ref.path} has no text at or after line {line:,}")
+    defined = [(chunk, d) for chunk in chunks for d in decode(chunk.symbols).definitions]
+    around = [(chunk, d) for chunk, d in defined if d.line <= line <= d.end_line]
+    if not around:
+        return Target(own, None, own.start_line, own.end_line)
+    chunk, innermost = max(around, key=lambda one: (one[1].line, -one[1].end_line))
+    return target(Found(chunk, Known(innermost, place_of(chunk))))
