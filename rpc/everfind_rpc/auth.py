@@ -161,6 +161,34 @@ class TokenFile:
         return stat.st_mtime_ns, stat.st_ino
 
 
+class SecretFile:
+    """A file with one token, read again whenever it changes, so that a rotation needs no restart. Thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._guard = threading.Lock()
+        self._seen: tuple[int, int] | None = None
+        self._secret = ""
+
+    def read(self) -> str:
+        """The token.
+
+        Raises:
+            ConfigError: the file cannot be read.
+        """
+        with self._guard:
+            try:
+                stat = self._path.stat()
+                if (stat.st_mtime_ns, stat.st_ino) != self._seen:
+                    self._secret = self._path.read_text(encoding="ascii").strip()
+                    self._seen = stat.st_mtime_ns, stat.st_ino
+            except (OSError, UnicodeDecodeError) as error:
+                raise ConfigError(
+                    f"the token file {self._path} cannot be read", hint="Check its owner and mode."
+                ) from error
+            return self._secret
+
+
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -11,6 +11,7 @@ import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.descriptor_pb2 import MethodOptions
 
+from everfind_rpc.auth import SecretFile
 from everfind_rpc.tls import ClientTls, client_credentials
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -39,8 +40,17 @@ class Endpoint:
     """A server's address (HOST:PORT, all addresses of a name in turn), the token for it, and TLS (None: plain text)."""
 
     address: str
-    token: str = ""
+    token: str | SecretFile = ""
     tls: ClientTls | None = None
+
+    @property
+    def target(self) -> str:
+        """The address as gRPC takes it."""
+        return self.address if ":///" in self.address else f"dns:///{self.address}"
+
+    def secret(self) -> str:
+        """The token as it is now; empty for none."""
+        return self.token if isinstance(self.token, str) else self.token.read()
 
 
 class Connection:
@@ -53,12 +63,11 @@ class Connection:
             ConfigError: a TLS file cannot be used.
         """
         self.endpoint = endpoint
-        target = endpoint.address if ":///" in endpoint.address else f"dns:///{endpoint.address}"
         options = _options(list(services))
         if endpoint.tls is None:
-            self.channel = grpc.insecure_channel(target, options)
+            self.channel = grpc.insecure_channel(endpoint.target, options)
         else:
-            self.channel = grpc.secure_channel(target, client_credentials(endpoint.tls), options)
+            self.channel = grpc.secure_channel(endpoint.target, client_credentials(endpoint.tls), options)
 
     def __enter__(self) -> Connection:
         return self
@@ -69,6 +78,14 @@ class Connection:
     def close(self) -> None:
         """Close the channel; calls under way are cancelled."""
         self.channel.close()
+
+
+def asynchronous_channel(endpoint: Endpoint, services: Iterable[ServiceDescriptor]) -> grpc.aio.Channel:
+    """A channel for the running event loop, with the policy of :class:`Connection`. Raises as it does."""
+    options = _options(list(services))
+    if endpoint.tls is None:
+        return grpc.aio.insecure_channel(endpoint.target, options)
+    return grpc.aio.secure_channel(endpoint.target, client_credentials(endpoint.tls), options)
 
 
 def _options(services: list[ServiceDescriptor]) -> list[tuple[str, Any]]:

@@ -10,7 +10,7 @@ import re
 import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeAlias
 
@@ -32,7 +32,7 @@ from everfind_rpc.auth import LOCAL, Principal, Scope, TokenFile
 from everfind_rpc.errors import STATUS_CODES, error_to_status
 from everfind_rpc.logs import REQUEST_ID, REQUEST_ID_KEY
 from everfind_rpc.metrics import Metrics
-from everfind_rpc.service import Call, Method, Service, Stream, Unary
+from everfind_rpc.service import Call, Method, Proxied, Service, Stream, Unary
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
@@ -75,6 +75,15 @@ class Slots:
         with self._guard:
             self._taken -= 1
 
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Take one for the length of the block; raises as :meth:`take`."""
+        self.take()
+        try:
+            yield
+        finally:
+            self.give_back()
+
 
 class Handlers:
     """Makes the handlers of one server; they share its threads and limits."""
@@ -108,23 +117,26 @@ class Handlers:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _handler(self, name: str, method: Method) -> grpc.RpcMethodHandler[Any, Any]:
-        async def unary(request: bytes, context: Context) -> Message | None:
+        async def unary(request: bytes, context: Context) -> bytes | None:
             async with self._answering(name, method, context) as call:
+                if isinstance(method, Proxied):
+                    with self._calls.held():
+                        return await anext(method.answer(request, call))
                 assert isinstance(method, Unary)
                 return await self._in_thread(method.answer, _parsed(method.request, request), call)
             return None
 
-        async def stream(request: bytes, context: Context) -> AsyncIterator[Message]:
-            async with self._answering(name, method, context) as call, self._streaming():
-                assert isinstance(method, Stream)
-                answers = method.answer(_parsed(method.request, request), call)
-                async with contextlib.aclosing(answers):  # type: ignore[type-var]  # answers are async generators
-                    async for answer in answers:
-                        yield answer
+        async def stream(request: bytes, context: Context) -> AsyncIterator[bytes]:
+            async with self._answering(name, method, context) as call:
+                with self._streams.held():
+                    answers = _answers(method, request, call)
+                    async with contextlib.aclosing(answers):  # type: ignore[type-var]  # they are async generators
+                        async for answer in answers:
+                            yield answer
 
-        if isinstance(method, Unary):
-            return grpc.unary_unary_rpc_method_handler(unary, response_serializer=_serialized)
-        return grpc.unary_stream_rpc_method_handler(stream, response_serializer=_serialized)
+        if isinstance(method, Unary) or (isinstance(method, Proxied) and not method.streams):
+            return grpc.unary_unary_rpc_method_handler(unary)
+        return grpc.unary_stream_rpc_method_handler(stream)
 
     @contextlib.asynccontextmanager
     async def _answering(self, name: str, method: Method, context: Context) -> AsyncIterator[Call]:
@@ -139,7 +151,7 @@ class Handlers:
         try:
             principal = self._principal(metadata, method.scopes)
             caller = principal.name
-            yield Call(principal, _cancellation(context), request_id)
+            yield Call(principal, _cancellation(context), request_id, str(metadata.get("authorization", "")))
         except EverfindError as error:
             code = STATUS_CODES.get(type(error), grpc.StatusCode.INTERNAL)
             await context.abort_with_status(rpc_status.to_status(error_to_status(error)))
@@ -179,23 +191,15 @@ class Handlers:
             )
         return principal
 
-    @contextlib.asynccontextmanager
-    async def _streaming(self) -> AsyncIterator[None]:
-        self._streams.take()
-        try:
-            yield
-        finally:
-            self._streams.give_back()
-
-    async def _in_thread(self, answer: Callable[[Any, Call], Message], request: Message, call: Call) -> Message:
+    async def _in_thread(self, answer: Callable[[Any, Call], Message], request: Message, call: Call) -> bytes:
         """Run an engine's call in a thread. A caller that leaves cancels it; its slot is free when it has ended."""
         self._calls.take()
 
-        def work() -> Message:
+        def work() -> bytes:
             call.cancel.check()
-            return answer(request, call)
+            return answer(request, call).SerializeToString()
 
-        future: Future[Message] = self._threads.submit(contextvars.copy_context().run, work)
+        future: Future[bytes] = self._threads.submit(contextvars.copy_context().run, work)
         future.add_done_callback(lambda _: self._calls.give_back())
         try:
             return await asyncio.wrap_future(future)
@@ -225,5 +229,15 @@ def _parsed(kind: type[Message], content: bytes) -> Message:
         ) from error
 
 
-def _serialized(message: Message) -> bytes:
-    return message.SerializeToString()
+def _answers(method: Method, request: bytes, call: Call) -> AsyncIterator[bytes]:
+    """The answers of a stream as bytes."""
+    if isinstance(method, Proxied):
+        return method.answer(request, call)
+    assert isinstance(method, Stream)
+    return _serialized(method.answer(_parsed(method.request, request), call))
+
+
+async def _serialized(messages: AsyncIterator[Message]) -> AsyncIterator[bytes]:
+    async with contextlib.aclosing(messages):  # type: ignore[type-var]  # they are async generators
+        async for message in messages:
+            yield message.SerializeToString()

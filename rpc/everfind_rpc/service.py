@@ -17,11 +17,15 @@ RequestT = TypeVar("RequestT", bound=Message)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who calls, until when, and the id under which all services log the call."""
+    """Who calls, until when, and the id under which all services log the call.
+
+    ``authorization`` is the header that proves the caller, for servers that pass the call on.
+    """
 
     principal: Principal
     cancel: Cancellation
     request_id: str
+    authorization: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,16 @@ class Stream(Generic[RequestT]):
     scopes: frozenset[Scope]
 
 
-Method: TypeAlias = Unary[Any] | Stream[Any]
+@dataclass(frozen=True, slots=True)
+class Proxied:
+    """A call that another server answers: bytes in, bytes out, in the event loop. Without ``streams`` one answer."""
+
+    answer: Callable[[bytes, Call], AsyncIterator[bytes]]
+    streams: bool
+    scopes: frozenset[Scope] = frozenset(Scope)
+
+
+Method: TypeAlias = Unary[Any] | Stream[Any] | Proxied
 
 
 @dataclass(frozen=True, slots=True)

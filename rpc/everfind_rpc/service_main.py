@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from everfind_core import __version__
 from everfind_core.errors import ConfigError, EverfindError
-from everfind_rpc.auth import TokenFile
+from everfind_rpc.auth import SecretFile, TokenFile
 from everfind_rpc.channel import Endpoint
 from everfind_rpc.logs import configure_logs
 from everfind_rpc.metrics import Metrics, PrometheusMetrics
@@ -53,6 +53,12 @@ class ServiceSettings(BaseSettings):
     grace_seconds: float = Field(
         default=20.0, ge=0, le=3600, description="How long calls under way may take at the end."
     )
+    max_connection_seconds: float = Field(
+        default=300.0,
+        ge=1,
+        le=86_400,
+        description="Age at which a connection is renewed; by then a client has found servers that joined.",
+    )
     metrics_listen: str = Field(default="", description="HOST:PORT for Prometheus to read; none is no metrics.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="What is logged on stderr."
@@ -76,6 +82,7 @@ class ServiceSettings(BaseSettings):
             max_calls=self.max_calls,
             drain_seconds=self.drain_seconds,
             grace_seconds=self.grace_seconds,
+            max_connection_seconds=self.max_connection_seconds,
         )
 
     def endpoint(self, address: str) -> Endpoint:
@@ -87,7 +94,10 @@ class ServiceSettings(BaseSettings):
         tls = None
         if self.service_ca or self.service_certificate:
             tls = ClientTls(self.service_ca, self.service_certificate, self.service_key)
-        return Endpoint(address, _token(self.service_token_file), tls)
+        token = SecretFile(self.service_token_file) if self.service_token_file else ""
+        if token:
+            token.read()  # a file that cannot be read ends the process now, and not its first call
+        return Endpoint(address, token, tls)
 
 
 SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
@@ -96,16 +106,16 @@ SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
 def run_service(
     name: str,
     kind: type[SettingsT],
-    open_service: Callable[[SettingsT, contextlib.ExitStack], Service],
+    open_services: Callable[[SettingsT, contextlib.ExitStack], Sequence[Service]],
     arguments: Sequence[str] | None = None,
 ) -> int:
-    """Run a service until it is told to stop; gives the process's exit code.
+    """Run services until told to stop; gives the process's exit code.
 
-    ``open_service`` makes it of the settings, and leaves what must be closed at the end on the stack.
+    ``open_services`` makes them of the settings, and leaves what must be closed at the end on the stack.
     """
     parser = argparse.ArgumentParser(
         prog=f"python -m everfind_{name}",
-        description=f"The everfind {name} as a gRPC service, set by these variables of the environment:",
+        description=f"The everfind {name} as a gRPC server, set by these variables of the environment:",
         epilog=settings_text(kind),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -116,7 +126,7 @@ def run_service(
         configure_logs(name, settings.log_level)
         serving = settings.server()
         with contextlib.ExitStack() as stack:
-            run_server([open_service(settings, stack)], serving, _metrics(settings, stack))
+            run_server(open_services(settings, stack), serving, _metrics(settings, stack))
     except EverfindError as error:
         sys.stderr.write(f"everfind {name}: {error.message}\n" + (f"  hint: {error.hint}\n" if error.hint else ""))
         return error.exit_code
@@ -160,14 +170,3 @@ def settings_text(kind: type[ServiceSettings]) -> str:
         default = "" if field.is_required() or field.default is None else f" [{field.default}]"
         lines.append(f"  {ENV_PREFIX}{name.upper()}{default}\n      {field.description}")
     return "\n".join(lines)
-
-
-def _token(file: Path | None) -> str:
-    if file is None:
-        return ""
-    try:
-        return file.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"the token file {file} cannot be read", hint="Check EVERFIND_SERVICE_TOKEN_FILE, its owner and mode."
-        ) from error

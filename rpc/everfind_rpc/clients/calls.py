@@ -74,7 +74,7 @@ class Calls:
             call.cancel()
 
     def _metadata(self) -> tuple[tuple[str, str], ...]:
-        token, request_id = self._endpoint.token, REQUEST_ID.get()
+        token, request_id = self._endpoint.secret(), REQUEST_ID.get()
         return (
             *((("authorization", f"Bearer {token}"),) if token else ()),
             *(((REQUEST_ID_KEY, request_id),) if request_id else ()),
@@ -84,21 +84,26 @@ class Calls:
         """What a call ended with; its caller's own giving up first."""
         if cancel:
             cancel.check()
-        code, details = call.code(), call.details() or ""
-        status = _status(call)
-        if status is not None:
-            return status_to_error(status)
-        if code is grpc.StatusCode.UNAVAILABLE:
-            return UnavailableError(
-                f"no everfind answers at {self._endpoint.address}: {details}",
-                hint="Check the address and TLS settings, and that the server is up (`everfind serve`).",
-                details={"address": self._endpoint.address},
-            )
-        if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "message" in details:
-            return InternalError(
-                f"a message is larger than {MAX_MESSAGE_BYTES >> 20} MiB: {details}", hint="Ask for less at a time."
-            )
-        return status_to_error(Status(code=code.value[0], message=details))
+        return call_error(call, self._endpoint.address)
+
+
+def call_error(call: grpc.Call | grpc.aio.AioRpcError, address: str) -> EverfindError:
+    """What a call to ``address`` ended with."""
+    code, details = call.code(), call.details() or ""
+    status = _status(call)
+    if status is not None:
+        return status_to_error(status)
+    if code is grpc.StatusCode.UNAVAILABLE:
+        return UnavailableError(
+            f"no everfind answers at {address}: {details}",
+            hint="Check the address and TLS settings, and that the server is up (`everfind serve`).",
+            details={"address": address},
+        )
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "message" in details:
+        return InternalError(
+            f"a message is larger than {MAX_MESSAGE_BYTES >> 20} MiB: {details}", hint="Ask for less at a time."
+        )
+    return status_to_error(Status(code=code.value[0], message=details))
 
 
 def _timeout(seconds: float, cancel: Cancellation | None) -> float:
@@ -109,10 +114,10 @@ def _timeout(seconds: float, cancel: Cancellation | None) -> float:
     return seconds if remaining is None else min(seconds, remaining)
 
 
-def _status(call: grpc.Call) -> Status | None:
+def _status(call: grpc.Call | grpc.aio.AioRpcError) -> Status | None:
     """The status that our server sent; None if gRPC itself or a proxy ended the call."""
     try:
-        status: Status | None = rpc_status.from_call(call)
+        status: Status | None = rpc_status.from_call(call)  # type: ignore[arg-type]  # both have the three methods that it asks for
     except ValueError:
         return None
     return status

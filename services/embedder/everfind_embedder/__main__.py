@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run_service("embedder", EmbedderServerSettings, _open, arguments)
 
 
-def _open(settings: EmbedderServerSettings, stack: contextlib.ExitStack) -> Service:
+def _open(settings: EmbedderServerSettings, stack: contextlib.ExitStack) -> Sequence[Service]:
     from everfind_embedder.servicer import embedder_service
 
     embedder = open_embedder(
@@ -85,7 +85,7 @@ def _open(settings: EmbedderServerSettings, stack: contextlib.ExitStack) -> Serv
     # A model that cannot be loaded ends the process now, and not its first caller.
     embedder.model()
     assert reranker is None or reranker.identity
-    return embedder_service(embedder, reranker)
+    return [embedder_service(embedder, reranker)]
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,9 +21,9 @@ from everfind_rpc.service_main import ServiceSettings, comma_separated, run_serv
 
 
 def _folders(given: Any) -> tuple[Folder, ...]:
-    """Folders of ``NAME=PATH`` or ``PATH``, separated by commas."""
+    """Folders of ``NAME=PATH``, ``PATH``, or ``PATH/*`` (each directory in PATH), separated by commas."""
     folders: dict[str, Folder] = {}
-    for entry in comma_separated(given):
+    for entry in chain.from_iterable(map(_directories, comma_separated(given))):
         name, equals, path = entry.partition("=")
         if not equals:
             name, path = Path(entry).name, entry
@@ -34,12 +35,22 @@ def _folders(given: Any) -> tuple[Folder, ...]:
     return tuple(folders.values())
 
 
+def _directories(entry: str) -> list[str]:
+    """The directories in PATH of an entry ``PATH/*``, but for hidden ones; any other entry as it is."""
+    if not entry.endswith("/*"):
+        return [entry]
+    try:
+        return sorted(str(d) for d in Path(entry[:-2]).iterdir() if d.is_dir() and not d.name.startswith("."))
+    except OSError as error:
+        raise ValueError(f"{entry[:-2]!r} cannot be listed: {error.strerror}") from error
+
+
 class IndexerServerSettings(ServiceSettings):
     """What the indexer's process is told. Sizes of chunks are in the model's own tokens."""
 
     index_dir: Path = Field(description="Directory of the index.")
     folders: Annotated[tuple[Folder, ...], NoDecode, BeforeValidator(_folders)] = Field(
-        description="Folders to index, as NAME=PATH or PATH, separated by commas."
+        description="Folders to index, as NAME=PATH, PATH, or PATH/* for each directory in PATH, separated by commas."
     )
     embedder: str = Field(description="HOST:PORT of the embedder.")
     user_ignore: Path | None = Field(default=None, description="An .indexignore that holds for every folder.")
@@ -69,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run_service("indexer", IndexerServerSettings, _open, arguments)
 
 
-def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Service:
+def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Sequence[Service]:
     from everfind_indexer.engine import IndexEngine
     from everfind_indexer.servicer import indexer_service
     from everfind_indexer.settings import IndexerSettings
@@ -97,7 +108,7 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Servi
         SyntaxChunker(),
         open_writer,
     )
-    return indexer_service(engine)
+    return [indexer_service(engine)]
 
 
 def _kept_vectors(settings: IndexerServerSettings) -> KeptVectors | None:

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run_service("searcher", SearcherServerSettings, _open, arguments)
 
 
-def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Service:
+def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequence[Service]:
     from everfind_rpc.channel import Connection
     from everfind_rpc.clients import embedder, indexer
     from everfind_searcher.engine import SearchEngine
@@ -55,7 +55,7 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Serv
     )
     engine = SearchEngine(index, embedder.RemoteEmbedder(to_embedder), indexer.RemoteIndexer(to_indexer), open_reader)
     stack.callback(engine.close)
-    return searcher_service(engine, lambda: index_status(index, open_reader))
+    return [searcher_service(engine, lambda: index_status(index, open_reader))]
 
 
 if __name__ == "__main__":
