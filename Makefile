@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup proto fmt lint types arch test test-quick test-long bench docs
+.PHONY: help setup proto fmt lint types arch test test-quick test-e2e test-containers test-long bench docs up down
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,11 +42,17 @@ types: $(READY) ## check types (mypy strict, pyright)
 arch: $(READY) ## check who imports whom
 	$(BIN)/lint-imports
 
-test: $(READY) ## run every test but the long suites
-	$(BIN)/pytest -n 2 -m 'not long'
+test: $(READY) ## run every test but those of containers and the long suites
+	$(BIN)/pytest -n 2 -m 'not long and not containers'
 
 test-quick: $(READY) ## run the fast tests
-	$(BIN)/pytest -n 2 -m 'not slow and not long'
+	$(BIN)/pytest -n 2 -m 'not slow and not long and not containers'
+
+test-e2e: $(READY) ## run the tests of whole processes
+	$(BIN)/pytest -n 2 -m 'not long and not containers' tests/e2e tests/faults
+
+test-containers: $(READY) ## build the images and test them on a Docker engine
+	$(BIN)/pytest -m 'containers and not long' tests/contract tests/containers
 
 test-long: $(READY) ## run the kill loops and soaks (minutes to hours)
 	$(BIN)/pytest -m long --timeout 7200
@@ -56,3 +62,12 @@ bench: $(READY) ## measure the claims of docs/benchmarks.md (minutes)
 
 docs: $(READY) ## write the generated pages in docs/
 	$(BIN)/python scripts/generate_docs.py
+
+COMPOSE = docker compose -f deploy/docker-compose.yml
+
+up: ## start a team's everfind in containers (deploy/.env says what it indexes)
+	$(COMPOSE) up --build --detach --wait
+	@echo "clients need a token: $(COMPOSE) run --rm everfind token create NAME"
+
+down: ## stop it; the index stays (add -v by hand to drop it)
+	$(COMPOSE) down
