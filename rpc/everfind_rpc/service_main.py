@@ -94,9 +94,10 @@ class ServiceSettings(BaseSettings):
         tls = None
         if self.service_ca or self.service_certificate:
             tls = ClientTls(self.service_ca, self.service_certificate, self.service_key)
-        token = SecretFile(self.service_token_file) if self.service_token_file else ""
-        if token:
-            token.read()  # a file that cannot be read ends the process now, and not its first call
+        if self.service_token_file is None:
+            return Endpoint(address, tls=tls)
+        token = SecretFile(self.service_token_file)
+        token.read()  # a file that cannot be read ends the process now, and not its first call
         return Endpoint(address, token, tls)
 
 

@@ -25,7 +25,8 @@ from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.status import index_status
 from everfind_searcher.store import open_reader
 from tests.support.corpus import write_corpus
-from tests.support.serving import connected, serving
+from tests.support.serving import Remote, connected, serving
+from tests.support.team import team
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,21 @@ class Connected:
     report: IndexReport
 
 
+@dataclass(frozen=True)
+class Deployment:
+    """A team's everfind in containers over a corpus below ``base``, indexed."""
+
+    remote: Remote
+    base: Path
+    report: IndexReport
+
+
+CONTAINERS = pytest.param("containers", marks=[pytest.mark.containers, pytest.mark.timeout(900)])
+
+
 @contextlib.contextmanager
 def open_engines(base: Path, embedder: Embedder) -> Iterator[Engines]:
-    """Engines over a fresh corpus below ``base``, not indexed yet."""
+    """Engines over a corpus below ``base``, not indexed yet."""
     folders = (Folder("code", str(base / "code")), Folder("docs", str(base / "docs")))
     write_corpus(base)
     indexer = IndexEngine(IndexerSettings(base / "index", folders), embedder, SyntaxChunker(), open_writer)
@@ -75,10 +88,25 @@ def embedder() -> Iterator[Embedder]:
     embedder.close()
 
 
-@pytest.fixture(scope="session", params=["direct", "aio"])
+@pytest.fixture(scope="session")
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    base = tmp_path_factory.mktemp("deployment")
+    write_corpus(base)
+    (base / "code" / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    folders = {"EVERFIND_FOLDERS": f"{base}/code,{base}/docs"}
+    with team(base, settings=folders) as running, running.client() as remote:
+        yield Deployment(remote, base, remote.indexer.index(IndexRequest(), lambda _event: None))
+
+
+@pytest.fixture(scope="session", params=["direct", "aio", CONTAINERS])
 def workspace(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: Embedder
 ) -> Iterator[Connected]:
+    if request.param == "containers":
+        deployed: Deployment = request.getfixturevalue("deployment")
+        remote = deployed.remote
+        yield Connected(remote.embedder, remote.indexer, remote.searcher, deployed.base, deployed.report)
+        return
     base = tmp_path_factory.mktemp("workspace")
     with contextlib.ExitStack() as stack:
         engines = stack.enter_context(open_engines(base, embedder))

@@ -24,7 +24,7 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_core.ports import Embedder, Indexer, Searcher
-from tests.contract.conftest import Engines, open_engines
+from tests.contract.conftest import CONTAINERS, Deployment, Engines, open_engines
 from tests.support.corpus import FILES
 from tests.support.serving import Remote, connected, serving
 
@@ -35,9 +35,15 @@ class Both:
     remote: Remote
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Both]:
+@pytest.fixture(scope="module", params=["aio", CONTAINERS])
+def both(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: Embedder
+) -> Iterator[Both]:
     with contextlib.ExitStack() as stack:
+        if request.param == "containers":
+            deployed: Deployment = request.getfixturevalue("deployment")
+            yield Both(stack.enter_context(open_engines(deployed.base, embedder)), deployed.remote)
+            return
         direct = stack.enter_context(open_engines(tmp_path_factory.mktemp("both"), embedder))
         (direct.base / "code" / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
         direct.indexer.index(IndexRequest(), lambda _event: None)

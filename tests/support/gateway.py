@@ -103,6 +103,9 @@ class FakeEngines:
         self._fail()
         return MODEL
 
+    def close(self) -> None:
+        pass
+
     def search(self, request: SearchRequest, *, cancel: Cancellation | None = None) -> SearchAnswer:
         self._fail()
         self.searches.append(request)

@@ -24,7 +24,7 @@ from everfind_core.errors import (
     UnavailableError,
 )
 from everfind_core.errors import PermissionDeniedError as ScopeError
-from everfind_core.model import IndexRequest, RunEvent, SearchRequest
+from everfind_core.model import IndexRequest, RunEvent, SearchAnswer, SearchRequest
 from everfind_indexer.servicer import indexer_service
 from everfind_rpc.auth import Scope, TokenFile
 from everfind_rpc.channel import Endpoint
@@ -47,7 +47,6 @@ class Chain:
     tokens: TokenFile
     address: str
     remote: Remote
-    cancels: list[Cancellation | None] = field(default_factory=list)
 
 
 @contextlib.contextmanager
@@ -120,38 +119,34 @@ def test_request_ids_cross_it(chain: Chain, caplog: pytest.LogCaptureFixture) ->
     assert [json.loads(line)["request_id"] for line in caplog.text.splitlines()] == ["outer-7"] * 2
 
 
-def test_deadline_and_cancel_reach_the_engine() -> None:
-    entered, left = threading.Event(), threading.Event()
+@dataclass
+class Slow(FakeEngines):
+    """Searches until its caller is gone."""
 
-    def wait(cancel: Cancellation | None) -> None:
+    left: threading.Event = field(default_factory=threading.Event)
+
+    def search(self, request: SearchRequest, *, cancel: Cancellation | None = None) -> SearchAnswer:
         assert cancel is not None
-        entered.set()
         try:
             while True:
                 cancel.wait(0.01)
         finally:
-            left.set()
+            self.left.set()
 
-    class Slow(FakeEngines):
-        def search(self, request: SearchRequest, *, cancel: Cancellation | None = None):  # type: ignore[no-untyped-def]  # never answers
-            wait(cancel)
 
+@pytest.mark.parametrize("error", [DeadlineExceededError, CancelledError])
+def test_deadline_and_cancel_reach_the_engine(error: type[EverfindError]) -> None:
     engines = Slow()
     with (
         serving([searcher_service(engines, engines.status)], SETTINGS) as behind,
         proxied(behind) as front,
         connected(front) as remote,
     ):
-        with pytest.raises(DeadlineExceededError):
-            remote.searcher.search(SearchRequest("x"), cancel=Cancellation(time.monotonic() + 0.3))
-        assert left.wait(3)
-        entered.clear()
-        left.clear()
-        cancel = Cancellation()
-        threading.Thread(target=lambda: (entered.wait(5), cancel.cancel())).start()
-        with pytest.raises(CancelledError):
+        cancel = Cancellation(time.monotonic() + 0.3 if error is DeadlineExceededError else None)
+        threading.Timer(0.4, cancel.cancel).start()
+        with pytest.raises(error):
             remote.searcher.search(SearchRequest("x"), cancel=cancel)
-        assert left.wait(3)
+        assert engines.left.wait(3)
 
 
 def test_an_absent_server_is_named_by_what_it_is() -> None:

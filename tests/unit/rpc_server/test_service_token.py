@@ -26,7 +26,7 @@ def test_it_is_made_once_and_private(tokens: TokenFile, tmp_path: Path) -> None:
     made = secret.read_text()
     assert secret.stat().st_mode & 0o777 == 0o600
     principal = tokens.authenticate(f"Bearer {made.strip()}")
-    assert (principal.name, principal.scopes) == ("services", {Scope.SEARCH, Scope.INDEX})
+    assert (principal.name, principal.scopes) == ("services", frozenset({Scope.SEARCH, Scope.INDEX}))
     ensure_service_token(tokens, secret)
     assert secret.read_text() == made
     assert names(tokens) == ["services"]
