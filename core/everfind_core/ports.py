@@ -282,11 +282,11 @@ class ChunkWriter(Protocol):
         ...
 
 
-class ChunkReader(Protocol):
-    """The reading side of the store: any number of processes, also while one writes."""
+class ChunkSnapshot(Protocol):
+    """One generation of the store: everything that a snapshot gives comes from the same commit."""
 
     def generation(self) -> int:
-        """The newest generation. Sees commits of other processes without reopening."""
+        """Which one."""
         ...
 
     def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
@@ -305,6 +305,20 @@ class ChunkReader(Protocol):
         """Chunks whose ``names`` hold any of ``tokens``, at most ``limit``, among those that pass ``where``.
 
         By folder, path and line. They come with their ``symbols``, without vector, terms and ``names``.
+        """
+        ...
+
+
+class ChunkReader(ChunkSnapshot, Protocol):
+    """The reading side of the store: any number of processes, also while one writes.
+
+    Each call sees the newest generation, commits of other processes included, without reopening.
+    """
+
+    def snapshot(self) -> ChunkSnapshot:
+        """The newest generation, for calls that belong together.
+
+        It answers for ten minutes; afterwards, once something replaced it, its files may be gone (IndexDamagedError).
         """
         ...
 

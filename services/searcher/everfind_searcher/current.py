@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everfind_core.index_directory import POINTER, IndexCoverage, IndexLocation, current_index
-from everfind_core.ports import ChunkReader
+from everfind_core.ports import ChunkReader, ChunkSnapshot
 
 ReaderOpener = Callable[[Path], ChunkReader]
 
@@ -20,9 +20,9 @@ class OpenIndex:
     location: IndexLocation
     reader: ChunkReader
 
-    def generation(self) -> int:
-        """The generation that a query would see now."""
-        return self.location.generation_base + self.reader.generation()
+    def generation(self, snapshot: ChunkSnapshot) -> int:
+        """The generation that ``snapshot`` shows, counted over rebuilds."""
+        return self.location.generation_base + snapshot.generation()
 
     def coverage(self) -> IndexCoverage:
         """What the index covers now."""

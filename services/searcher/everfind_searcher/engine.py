@@ -16,7 +16,6 @@ from everfind_core.model import (
     Filters,
     GatherAnswer,
     GatherRequest,
-    InputKind,
     RelatedAnswer,
     RelatedRequest,
     SearchAnswer,
@@ -24,7 +23,7 @@ from everfind_core.model import (
     SearchRequest,
     Staleness,
 )
-from everfind_core.ports import Embedder, ScoredChunk, SourceReader
+from everfind_core.ports import ChunkSnapshot, Embedder, ScoredChunk, SourceReader
 from everfind_core.ranking import read_query
 from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_searcher.checks import check_folders, check_gather, check_search
@@ -32,6 +31,7 @@ from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
 from everfind_searcher.gathering import gather
 from everfind_searcher.hits import hit_of
+from everfind_searcher.query_vectors import QueryVectors
 from everfind_searcher.ranking import Ranked, admit, best_cosine, pack, rank
 from everfind_searcher.related.answering import answer_related
 from everfind_searcher.related.requests import check_related
@@ -49,6 +49,7 @@ class SearchEngine:
     ) -> None:
         self._settings = settings
         self._embedder = embedder
+        self._vectors = QueryVectors(embedder)
         self._source = source
         self._current = CurrentIndex(settings.index_directory, open_reader)
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="lexical")
@@ -61,17 +62,17 @@ class SearchEngine:
         try:
             return self._search(request, index, cancel)
         except (IndexMissingError, IndexDamagedError):
-            if self._current.get() is index:
-                raise
-            return self._search(request, self._current.get(), cancel)  # a rebuild took the place in between
+            # A rebuild took its place, or files of the snapshot were cleaned up: once more with what there is now.
+            return self._search(request, self._current.get(), cancel)
 
     def _search(self, request: SearchRequest, index: OpenIndex, cancel: Cancellation) -> SearchAnswer:
         cursor = decode_cursor(request)
         self._check_recipe(index.location.manifest.recipe, request.mode)
         coverage = index.coverage()
         check_folders(request.filters, coverage)
-        generation = index.generation()
-        semantic, lexical = self._arms(request, index, cancel)
+        snapshot = index.reader.snapshot()
+        generation = index.generation(snapshot)
+        semantic, lexical = self._arms(request, snapshot, cancel)
         ranked = rank(
             request.query,
             semantic,
@@ -113,8 +114,6 @@ class SearchEngine:
         try:
             return self._related(request, index, cancel or Cancellation())
         except (IndexMissingError, IndexDamagedError):
-            if self._current.get() is index:
-                raise
             return self._related(request, self._current.get(), cancel or Cancellation())
 
     def _related(self, request: RelatedRequest, index: OpenIndex, cancel: Cancellation) -> RelatedAnswer:
@@ -144,16 +143,16 @@ class SearchEngine:
         return replace(asked, exclude=(*asked.exclude, *self._settings.default_exclude))
 
     def _arms(
-        self, request: SearchRequest, index: OpenIndex, cancel: Cancellation
+        self, request: SearchRequest, snapshot: ChunkSnapshot, cancel: Cancellation
     ) -> tuple[Sequence[ScoredChunk], Sequence[ScoredChunk]]:
         """Both arms' lists, found in parallel; a plain mode leaves the other one empty."""
         where = self._filters(request.filters)
         terms = query_terms(request.query) if request.mode is not SearchMode.SEMANTIC else []
-        lexical = self._threads.submit(index.reader.lexical, terms, CANDIDATES, where) if terms else None
+        lexical = self._threads.submit(snapshot.lexical, terms, CANDIDATES, where) if terms else None
         semantic: Sequence[ScoredChunk] = ()
         if request.mode is not SearchMode.LEXICAL:
-            vector = self._embedder.embed([request.query], InputKind.QUERY, cancel=cancel)[0]
-            semantic = index.reader.semantic(vector, CANDIDATES, where)
+            vector = self._vectors.of(request.query, cancel)
+            semantic = snapshot.semantic(vector, CANDIDATES, where)
         cancel.check()
         try:
             return semantic, lexical.result(cancel.remaining()) if lexical else ()

@@ -14,12 +14,17 @@ from everfind_searcher.settings import Fusion
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A chunk in its place, with the score that put it there, and what that score is the sum of."""
+    """A chunk in its place, with the score that put it there, and what that score is the sum of: ``parts``, by rule."""
 
     chunk: StoredChunk
     score: float
     provenance: Provenance
-    contributions: tuple[Contribution, ...] = ()
+    parts: Sequence[tuple[str, float]]
+
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What the score is the sum of; made when asked for, since most ranked chunks are never shown."""
+        return tuple(Contribution(rule, value) for rule, value in self.parts)
 
 
 def rank(
@@ -40,9 +45,7 @@ def rank(
 
 def _plain(mode: SearchMode, found: Sequence[ScoredChunk]) -> list[Ranked]:
     arms = _Arms.of(found, ()) if mode is SearchMode.SEMANTIC else _Arms.of((), found)
-    return [
-        Ranked(f.chunk, f.score, arms.provenance(f.chunk.chunk_id), (Contribution(mode.value, f.score),)) for f in found
-    ]
+    return [Ranked(f.chunk, f.score, arms.provenance(f.chunk.chunk_id), [(mode.value, f.score)]) for f in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,9 @@ class _Arms:
             for key, score in rrf([list(self.semantic), list(self.lexical)], k)
         ]
 
-    def _reciprocal_parts(self, key: str, k: float) -> tuple[Contribution, ...]:
+    def _reciprocal_parts(self, key: str, k: float) -> list[tuple[str, float]]:
         ranks = (("semantic", self.semantic.get(key)), ("lexical", self.lexical.get(key)))
-        return tuple(Contribution(arm, 1 / (k + found.rank)) for arm, found in ranks if found)
+        return [(arm, 1 / (k + found.rank)) for arm, found in ranks if found]
 
     def weighted(self, query: str) -> list[Ranked]:
         candidates = [
@@ -89,7 +92,7 @@ class _Arms:
             for key, chunk in self.chunks.items()
         ]
         return [
-            Ranked(chunk := one.candidate.chunk, one.score, self.provenance(chunk.chunk_id), one.contributions)
+            Ranked(chunk := one.candidate.chunk, one.score, self.provenance(chunk.chunk_id), one.parts)
             for one in order(query, candidates)
         ]
 

@@ -18,7 +18,7 @@ from everfind_core.model import (
     Relation,
     Staleness,
 )
-from everfind_core.ports import ChunkReader
+from everfind_core.ports import ChunkSnapshot
 from everfind_searcher.current import OpenIndex
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
 from everfind_searcher.hits import hit_of
@@ -37,7 +37,8 @@ _NAMED = Provenance(ProvenanceLabel.EXACT, exact=1)
 
 def answer_related(request: RelatedRequest, index: OpenIndex, where: Filters, cancel: Cancellation) -> RelatedAnswer:
     """What is related to what ``request`` names, among the chunks that pass ``where``."""
-    reader, coverage, generation = index.reader, index.coverage(), index.generation()
+    reader, coverage = index.reader.snapshot(), index.coverage()
+    generation = index.generation(reader)
     cursor = decode_cursor(request) or Cursor(0, generation)
     targets = find_targets(request, reader)
     cancel.check()
@@ -66,7 +67,7 @@ class _Followed:
     unsure: int
 
 
-def _follow(request: RelatedRequest, targets: Sequence[Target], reader: ChunkReader, where: Filters) -> _Followed:
+def _follow(request: RelatedRequest, targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) -> _Followed:
     """The relations that are asked for, each in its order, in turns: none crowds out another."""
     wanted = [relation for relation in FOLLOWED if relation in (request.relations or FOLLOWED)]
     links: list[Link] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from everfind_core.callgraph.resolution import confidences, segments
 from everfind_core.callgraph.symbols import Use, decode, using
 from everfind_core.model import Filters, Relation
-from everfind_core.ports import ChunkReader, StoredChunk
+from everfind_core.ports import ChunkSnapshot, StoredChunk
 from everfind_searcher.related.requests import Symbol
 from everfind_searcher.related.targets import MAX_ROWS, Found, Target, definitions, place_of, uses_in
 
@@ -40,7 +40,7 @@ class Link:
         return self.chunk.chunk_id, self.relation, self.symbol
 
 
-def users(targets: Sequence[Target], reader: ChunkReader, where: Filters) -> Iterator[Link]:
+def users(targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) -> Iterator[Link]:
     """Who calls the targets or refers to them."""
     by_name: dict[str, list[Target]] = {}
     for target in targets:
@@ -66,7 +66,7 @@ def _user(chunk: StoredChunk, use: Use, targets: Sequence[Target], rivals: Seque
         yield Link(chunk, best, relation, confidence, lines[0], use.within)
 
 
-def users_of_undefined(symbol: Symbol, reader: ChunkReader, where: Filters) -> Iterator[Link]:
+def users_of_undefined(symbol: Symbol, reader: ChunkSnapshot, where: Filters) -> Iterator[Link]:
     """Who calls something that no indexed file defines, such as a library's function."""
     for chunk in reader.naming([using(symbol.name)], MAX_ROWS, where):
         for use in decode(chunk.symbols).uses:
@@ -76,7 +76,7 @@ def users_of_undefined(symbol: Symbol, reader: ChunkReader, where: Filters) -> I
                 yield Link(chunk, None, relation, UNDEFINED, use.lines[0], use.within)
 
 
-def callees(targets: Sequence[Target], reader: ChunkReader, where: Filters) -> Iterator[Link]:
+def callees(targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) -> Iterator[Link]:
     """What the targets call."""
     uses = [(target, use) for target in targets for use in uses_in(target, reader)]
     names = list(dict.fromkeys(use.name for _, use in uses))[:MAX_NAMES]
@@ -95,7 +95,7 @@ def callees(targets: Sequence[Target], reader: ChunkReader, where: Filters) -> I
                 yield Link(found.chunk, target, Relation.CALLEE, confidence, definition.line, definition.qualified)
 
 
-def similar(targets: Sequence[Target], reader: ChunkReader, where: Filters) -> Iterator[Link]:
+def similar(targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) -> Iterator[Link]:
     """The chunks nearest to the targets by their vectors; confidence is the cosine, where it is positive."""
     for target in targets:
         own = next((c for c in reader.file_chunks(target.chunk.ref) if c.chunk_id == target.chunk.chunk_id), None)

@@ -9,7 +9,7 @@ from everfind_core.callgraph.resolution import Known, Place, address
 from everfind_core.callgraph.symbols import Use, decode, defining
 from everfind_core.errors import FileNotIndexableError, InvalidRequestError
 from everfind_core.model import FileRef, Filters, RelatedRequest
-from everfind_core.ports import ChunkReader, StoredChunk
+from everfind_core.ports import ChunkSnapshot, StoredChunk
 from everfind_searcher.related.requests import Symbol, read_symbol
 
 MAX_ROWS = 2_000
@@ -38,7 +38,7 @@ class Target:
         return ref == self.chunk.ref and self.first <= line <= self.last
 
 
-def find_targets(request: RelatedRequest, reader: ChunkReader) -> Sequence[Target]:
+def find_targets(request: RelatedRequest, reader: ChunkSnapshot) -> Sequence[Target]:
     """What ``request`` may mean; none if nothing is called so.
 
     Raises:
@@ -53,7 +53,7 @@ def find_targets(request: RelatedRequest, reader: ChunkReader) -> Sequence[Targe
     return [target(one) for one in found if is_qualified(one.known, symbol)]
 
 
-def definitions(names: Sequence[str], reader: ChunkReader, where: Filters) -> list[Found]:
+def definitions(names: Sequence[str], reader: ChunkSnapshot, where: Filters) -> list[Found]:
     """All definitions of ``names``, by folder, path and line."""
     wanted = set(names)
     return [
@@ -81,7 +81,7 @@ def place_of(chunk: StoredChunk) -> Place:
     return Place(chunk.ref, chunk.language)
 
 
-def uses_in(target: Target, reader: ChunkReader) -> Iterator[Use]:
+def uses_in(target: Target, reader: ChunkSnapshot) -> Iterator[Use]:
     """The calls in the target's lines."""
     for chunk in reader.file_chunks(target.chunk.ref):
         if chunk.end_line < target.first or chunk.start_line > target.last:
@@ -91,7 +91,7 @@ def uses_in(target: Target, reader: ChunkReader) -> Iterator[Use]:
                 yield use
 
 
-def _at(ref: FileRef, line: int, reader: ChunkReader) -> Target:
+def _at(ref: FileRef, line: int, reader: ChunkSnapshot) -> Target:
     chunks = reader.file_chunks(ref)
     if not chunks:
         raise FileNotIndexableError(

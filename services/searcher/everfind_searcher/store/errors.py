@@ -8,11 +8,6 @@ from everfind_core.errors import EverfindError, IndexMissingError, InternalError
 from everfind_core.store_errors import damaged, said, system_error
 
 
-def vanished(error: Exception) -> bool:
-    """Whether a file was not there: it may have been cleaned up since this version was opened."""
-    return "not found" in str(error).lower() or "(os error 2)" in str(error)
-
-
 def translate(error: Exception, directory: Path, *, opening: bool = False) -> EverfindError:
     """The error of the tree that stands for ``error``, raised by lance or Arrow over the store in ``directory``.
 

@@ -1,0 +1,48 @@
+"""Rows of the table as chunks and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from everfind_core.model import FileRef
+from everfind_core.ports import StoredChunk
+from everfind_core.store_schema import FOLDER, NAMES, PATH, SYMBOLS, TERMS, VECTOR
+
+_REF: Final = "ref"
+_FIELDS: Final = tuple(field.name for field in fields(StoredChunk))
+"""In the order of the constructor: for hundreds of chunks a query, naming them costs more than all else here."""
+
+
+def chunks(rows: pa.Table) -> list[StoredChunk]:
+    """The rows as chunks; terms, names, symbols and vector only where they were read."""
+    columns = {name: _values(rows[name]) for name in rows.column_names if name != VECTOR}
+    columns[_REF] = list(map(FileRef, columns[FOLDER], columns[PATH]))
+    for name in (TERMS, NAMES, SYMBOLS):
+        columns.setdefault(name, [""] * rows.num_rows)
+    columns[VECTOR] = _vectors_or_none(rows) if VECTOR in rows.column_names else [None] * rows.num_rows
+    return list(map(StoredChunk, *(columns[name] for name in _FIELDS)))
+
+
+def vectors(rows: pa.Table) -> npt.NDArray[np.float16]:
+    """The rows' vectors, of shape (rows, dimensions); where a row has none, numbers that mean nothing."""
+    column = rows[VECTOR].combine_chunks()
+    dimensions = column.type.list_size
+    numbers: npt.NDArray[np.float16] = column.values.to_numpy(zero_copy_only=False).reshape(-1, dimensions)
+    return numbers[column.offset : column.offset + len(column)]
+
+
+def _values(column: pa.ChunkedArray) -> Sequence[Any]:
+    """Python's own strings and numbers, many times faster than ``to_pylist``."""
+    values: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+    return values
+
+
+def _vectors_or_none(rows: pa.Table) -> list[npt.NDArray[np.float16] | None]:
+    present = rows[VECTOR].is_valid().to_pylist()
+    return [vector if there else None for vector, there in zip(vectors(rows), present, strict=True)]

@@ -1,0 +1,187 @@
+"""One version of the table: all that a query reads comes from the same commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import lance
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from lance.query import MatchQuery
+
+from everfind_core.errors import InvalidRequestError
+from everfind_core.model import FileRef, Filters
+from everfind_core.ports import ScoredChunk, StoredChunk
+from everfind_core.store_errors import LIBRARY_ERRORS
+from everfind_core.store_schema import (
+    FILE_ID,
+    HIT_COLUMNS,
+    METRIC,
+    NAMES,
+    NUMBER_COLUMNS,
+    PROBES,
+    REFINE_FACTOR,
+    STRING_COLUMNS,
+    SYMBOLS,
+    TERMS,
+    VECTOR,
+    file_id,
+    sql_string,
+)
+from everfind_searcher.store.errors import translate
+from everfind_searcher.store.filters import condition
+from everfind_searcher.store.resident import Addresses, Part, ResidentRows
+from everfind_searcher.store.rows import chunks, vectors
+
+_SPARE: Final = 16
+"""Rows found beyond the limit, so that rows of equal score are cut by name and not by chance."""
+
+_MOST: Final = 4_096
+"""Rows that are found at most where more of equal score stand at the limit."""
+
+_ADDRESS: Final = "_rowaddr"
+_DISTANCE: Final = "_distance"
+_SCORE: Final = "_score"
+
+_Scored = tuple[Addresses, npt.NDArray[np.float32]]
+"""Rows, best first, and their scores."""
+
+
+class LanceSnapshot:
+    """A :class:`~everfind_core.ports.ChunkSnapshot` of one version. Thread-safe.
+
+    The store says which rows match and how well; what stands in them comes from ``resident`` where it has them.
+    """
+
+    def __init__(self, dataset: lance.LanceDataset, resident: ResidentRows, directory: Path) -> None:
+        self._dataset = dataset
+        self._resident = resident
+        self._directory = directory
+
+    def generation(self) -> int:
+        """The table's version."""
+        return self._dataset.version
+
+    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        """The nearest chunks by cosine, best first; ties by folder, path and line. A zero vector is near nothing.
+
+        Raises:
+            InvalidRequestError: ``vector`` has other dimensions than the table or is not finite, or a filter is wrong.
+        """
+        query = np.asarray(vector, dtype=np.float32)
+        if not np.isfinite(query).all():
+            raise InvalidRequestError.of("vector", "holds a number that is not finite")
+        if limit < 1 or not query.any():
+            return ()
+        self._check_dimensions(query)
+        matching = condition(where)
+
+        def find(count: int) -> _Scored:
+            nearest = {"column": VECTOR, "q": query, "k": REFINE_FACTOR * count, "metric": METRIC, "nprobes": PROBES}
+            found = self._scan(columns=[_DISTANCE], nearest=nearest, filter=matching, prefilter=True)
+            return self._compare(found[_ADDRESS].to_numpy(), query, count)
+
+        return self._best(find, limit)
+
+    def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        """The best chunks by BM25 over any of ``terms``, best first; ties by folder, path and line.
+
+        A term counts once, however often it stands in ``terms``.
+        """
+        text = " ".join(dict.fromkeys(terms)).encode("utf-8", "replace").decode()
+        if limit < 1 or not text.strip():
+            return ()
+        matching = condition(where)
+
+        def find(count: int) -> _Scored:
+            query = MatchQuery(text, TERMS)
+            found = self._scan(columns=[_SCORE], full_text_query=query, limit=count, filter=matching, prefilter=True)
+            return found[_ADDRESS].to_numpy(), found[_SCORE].to_numpy()
+
+        return self._best(find, limit)
+
+    def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
+        """A file's chunks in order, vectors and terms included; empty if the store has none."""
+        rows = self._scan(
+            columns=[*STRING_COLUMNS, *NUMBER_COLUMNS, VECTOR], filter=f"{FILE_ID} = {sql_string(file_id(ref))}"
+        )
+        return sorted(chunks(rows), key=lambda chunk: chunk.ordinal)
+
+    def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
+        """Chunks whose names hold any of ``tokens``, by folder, path and line; see the port."""
+        text = " ".join(dict.fromkeys(tokens))
+        if limit < 1 or not text.strip():
+            return ()
+        found = self._scan(
+            columns=[*HIT_COLUMNS, SYMBOLS],
+            full_text_query=MatchQuery(text, NAMES),
+            limit=limit,
+            filter=condition(where),
+            prefilter=True,
+        )
+        return sorted(chunks(found), key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
+
+    def _check_dimensions(self, query: npt.NDArray[np.float32]) -> None:
+        dimensions = self._dataset.schema.field(VECTOR).type.list_size
+        if query.shape != (dimensions,):
+            raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {dimensions} numbers")
+
+    def _compare(self, addresses: Addresses, query: npt.NDArray[np.float32], count: int) -> _Scored:
+        """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""
+        query = query.astype(np.float16).astype(np.float32)  # the column's precision, as the store itself compares
+        stored = np.zeros((len(addresses), len(query)), dtype=np.float32)
+        for part in self._rows(addresses, [VECTOR]):
+            stored[part.positions] = vectors(part.rows)
+        lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(query)
+        products = (stored * query).sum(axis=1)  # row by row, unlike BLAS: equal vectors get equal scores
+        cosines = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        nearest = np.argsort(-cosines, kind="stable")[:count]
+        return addresses[nearest], cosines[nearest]
+
+    def _best(self, find: Callable[[int], _Scored], limit: int) -> Sequence[ScoredChunk]:
+        """The first ``limit`` rows by score, then by folder, path and line."""
+        count = limit + _SPARE
+        addresses, scores = find(count)
+        while len(scores) == count < _MOST and scores[-1] == scores[limit - 1]:
+            count = min(4 * count, _MOST)
+            addresses, scores = find(count)
+        found = map(ScoredChunk, self._chunks(addresses), scores.tolist())
+        return sorted(found, key=_order)[:limit]
+
+    def _chunks(self, addresses: Addresses) -> list[StoredChunk]:
+        """The rows at ``addresses``, in that order."""
+        read = {
+            position: chunk
+            for part in self._rows(addresses, list(HIT_COLUMNS))
+            for position, chunk in zip(part.positions.tolist(), chunks(part.rows), strict=True)
+        }
+        return [read[position] for position in range(len(addresses))]
+
+    def _rows(self, addresses: Addresses, columns: list[str]) -> Iterator[Part]:
+        """Rows from memory, and those that are not there from the store."""
+        missing = np.ones(len(addresses), dtype=bool)
+        for part in self._resident.find(addresses, columns):
+            missing[part.positions] = False
+            yield part
+        if missing.any():
+            yield self._stored(addresses, np.flatnonzero(missing), columns)
+
+    def _stored(self, addresses: Addresses, positions: npt.NDArray[np.intp], columns: list[str]) -> Part:
+        wanted = addresses[positions]
+        rows = self._scan(columns=columns, filter=f"{_ADDRESS} IN ({', '.join(map(str, wanted.tolist()))})")
+        by_address = np.argsort(wanted)
+        read = np.searchsorted(wanted[by_address], rows[_ADDRESS].to_numpy())
+        return Part(positions[by_address[read]], rows.drop_columns([_ADDRESS]))
+
+    def _scan(self, **options: Any) -> pa.Table:
+        try:
+            return self._dataset.scanner(with_row_address=True, **options).to_table()
+        except LIBRARY_ERRORS as error:
+            raise translate(error, self._directory) from error
+
+
+def _order(found: ScoredChunk) -> tuple[float, FileRef, int, int]:
+    return (-found.score, found.chunk.ref, found.chunk.start_line, found.chunk.ordinal)
