@@ -27,10 +27,11 @@ def defines(text: str, name: str) -> float:
     """1 if ``text`` defines ``name`` as a function, type or the like, 0.7 if it assigns or declares it, else 0."""
     if name not in text:
         return 0.0
+    lines = "\n".join([line for line in text.split("\n") if name in line])  # no pattern reaches over a line's end
     outright, assigned = _patterns(name)
-    if outright.search(text):
+    if outright.search(lines):
         return _OUTRIGHT
-    return _ASSIGNED if assigned.search(text) else 0.0
+    return _ASSIGNED if assigned.search(lines) else 0.0
 
 
 @lru_cache(maxsize=256)

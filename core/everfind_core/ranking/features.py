@@ -47,13 +47,14 @@ class FeatureReader:
         owners = {name.owner for name in query.names if name.owner}
         self._owned = {(c.ref, owner) for owner in owners for c in chunks if _is_defined(c, owner) == 1}
         self._names = {n.casefold().replace("_", "") for name in query.names for n in (name.last, name.owner) if n}
+        self._matcher = TermMatcher(query.terms)
         self._files: dict[str, tuple[PathFeatures, float, float, float]] = {}
 
     def read(self, chunk: StoredChunk, *, wording: bool) -> ChunkFeatures:
         """The features of ``chunk``; ``wording`` only where it is worth its time."""
         path, stem, exact, directories = self._file(chunk.ref.path)
         return ChunkFeatures(
-            definition=max((self._definition(chunk, path, name) for name in self._query.names), default=0.0),
+            definition=max([self._definition(chunk, path, name) for name in self._query.names], default=0.0),
             stem=stem,
             stem_exact=exact,
             path=directories,
@@ -67,7 +68,7 @@ class FeatureReader:
             features = read_path(path)
             found = self._files[path] = (
                 features,
-                part_match(features.parts, self._query.terms),
+                part_match(features.parts, self._matcher),
                 float(features.stem in self._names),
                 len(self._query.terms & features.directories) / max(1, len(self._query.terms)),
             )
@@ -82,15 +83,33 @@ class FeatureReader:
         return found * (_OWNER_MENTIONED if name.owner in chunk.text else _OTHER_OWNER)
 
 
-def part_match(parts: Sequence[str], terms: frozenset[str]) -> float:
+class TermMatcher:
+    """A query's terms, laid out for one look at how a part of a name fits any of them."""
+
+    def __init__(self, terms: frozenset[str]) -> None:
+        self._terms = terms
+        self._long = tuple(term for term in terms if len(term) >= _PREFIX)
+        self._prefixes = {term[:end] for term in self._long for end in range(_PREFIX, len(term))}
+
+    def match(self, part: str) -> float:
+        """1 if ``part`` is a term, less if it begins like one or the other way round (3 characters or more), else 0."""
+        if part in self._terms:
+            return 1.0
+        begins = len(part) >= _PREFIX and (part in self._prefixes or part.startswith(self._long))
+        return _BEGINNING if begins else 0.0
+
+
+def part_match(parts: Sequence[str], terms: TermMatcher) -> float:
     """The share of ``parts`` that ``terms`` have; less for one that only begins like a term."""
-    return sum(_best_match(part, terms) for part in parts) / len(parts) if parts else 0.0
+    return sum(map(terms.match, parts)) / len(parts) if parts else 0.0
 
 
 def longest_run(words: Sequence[str], text: str) -> float:
     """How long a run of ``words`` stands in ``text``, from 0 (below three) to 1 (all of them, or six)."""
     words = words[:_MAX_RUN_WORDS]
     if len(words) < _SHORTEST_RUN:
+        return 0.0
+    if not _may_have_run(words, text.lower()):
         return 0.0
     plain = f" {plain_words(text)} "
     best = _SHORTEST_RUN - 1
@@ -101,14 +120,12 @@ def longest_run(words: Sequence[str], text: str) -> float:
     return min(1.0, (best - shortest) / (min(len(words), _TELLING_RUN) - shortest))
 
 
-def _best_match(part: str, terms: frozenset[str]) -> float:
-    if part in terms:
-        return 1.0
-    if len(part) < _PREFIX:
-        return 0.0
-    begins = any(len(term) >= _PREFIX and (part.startswith(term) or term.startswith(part)) for term in terms)
-    return _BEGINNING if begins else 0.0
+def _may_have_run(words: Sequence[str], lowered: str) -> bool:
+    """Whether enough words in a row stand in a text at all: spares most texts from being read word by word."""
+    there = [word in lowered for word in words]
+    return any(all(there[n : n + _SHORTEST_RUN]) for n in range(len(there) - _SHORTEST_RUN + 1))
 
 
 def _is_defined(chunk: StoredChunk, name: str) -> float:
-    return 1.0 if name in _JOINT.split(chunk.symbol) else defines(chunk.text, name)
+    symbol = chunk.symbol
+    return 1.0 if name in symbol and name in _JOINT.split(symbol) else defines(chunk.text, name)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.definitions import defines
-from everfind_core.ranking.features import FeatureReader, longest_run, part_match
+from everfind_core.ranking.features import FeatureReader, TermMatcher, longest_run, part_match
 from everfind_core.ranking.query import read_query
 from everfind_core.ranking.words import plain_words
 
@@ -73,8 +73,8 @@ def test_a_stem_is_matched_in_parts_and_as_a_name() -> None:
     assert read.stem_exact == 0
     assert read.path == pytest.approx(1 / 5)  # how, rout, are, group, http
     assert FeatureReader(read_query("RouterGroup"), []).read(chunk("routergroup.go"), wording=False).stem_exact == 1
-    assert part_match((), frozenset({"a"})) == 0
-    assert part_match(("go",), frozenset({"golang"})) == 0  # two characters begin too much
+    assert part_match((), TermMatcher(frozenset({"a"}))) == 0
+    assert part_match(("go",), TermMatcher(frozenset({"golang"}))) == 0  # two characters begin too much
 
 
 @pytest.mark.parametrize(
