@@ -75,8 +75,8 @@ CLI_HEAD = f"""{MADE}
 
 Data goes to stdout, everything else to stderr. `--json` prints one object, described in [json.md](json.md); errors stay
 text on stderr and show in the exit code, so stdout holds a whole object or nothing. In a pipe there are no colours and
-no tables, and `NO_COLOR` turns colours off on a terminal. Control characters in names and texts are shown as escapes,
-except in what `cat` and `gather` write to a pipe.
+no tables, and `NO_COLOR` turns colours off on a terminal. Control characters in texts are shown as escapes, except in
+what `cat` and `gather` write to a pipe; in names as `%XX`. Every place that is printed can be given to a command again.
 
 A query that starts with a dash goes after `--`: `everfind search -- "--no-verify flag"`.
 
@@ -119,7 +119,7 @@ EXIT_MEANINGS: dict[ErrorKind, str] = {
     ErrorKind.MODEL: "the embedding model cannot be used",
     ErrorKind.DENIED: "the token is missing, unknown, or not allowed to do this",
     ErrorKind.UNAVAILABLE: "a service does not answer, or not in time",
-    ErrorKind.CANCELLED: "interrupted by Ctrl-C or SIGTERM; what was committed stays",
+    ErrorKind.CANCELLED: "interrupted by Ctrl-C, SIGTERM or SIGHUP (a lost terminal); what was committed stays",
 }
 
 

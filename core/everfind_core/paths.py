@@ -7,6 +7,7 @@ names that differ in case only, stay different.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 
@@ -32,21 +33,42 @@ def decode_path(path: str) -> bytes:
     Raises:
         InvalidRequestError: ``path`` is not a form that :func:`encode_path` gives.
     """
-    pieces: list[bytes] = []
-    position = 0
     try:
-        for match in _ESCAPE.finditer(path):
-            pieces += [path[position : match.start()].encode(), bytes([int(match.group(1), 16)])]
-            position = match.end()
-        pieces.append(path[position:].encode())
+        raw = _unescaped(path)
     except UnicodeEncodeError:
         raise InvalidRequestError.of("path", f"{path!r} holds a lone surrogate, which no path has") from None
-    raw = b"".join(pieces)
     if encode_path(raw) != path:
         raise InvalidRequestError.of(
-            "path", f"{path!r} is not a path as everfind prints it", hint=f"Write it as {encode_path(raw)!r}."
+            "path",
+            f"{path!r} is not a path as everfind prints it",
+            hint=f"A % before two hex digits: if the name has it, write {encode_path(path.encode())!r}; if it stands "
+            f"for a byte, write {encode_path(raw)!r}.",
         )
     return raw
+
+
+def shown_path(path: str) -> str:
+    """The string form ``path`` for a terminal or log: what would act on it or reorder it stands as ``%XX``, too."""
+    return _ACTING.sub(lambda match: "".join(f"%{b:02X}" for b in match.group().encode("utf-8", "surrogatepass")), path)
+
+
+def typed_path(given: str) -> str:
+    """The string form that ``given`` means: itself, or what :func:`shown_path` showed, or else a name as on disk."""
+    with contextlib.suppress(UnicodeEncodeError):
+        raw = _unescaped(given)
+        form = encode_path(raw)
+        if b"\0" not in raw and given in (form, shown_path(form)):
+            return form
+    return encode_os_path(given)
+
+
+def _unescaped(path: str) -> bytes:
+    pieces: list[bytes] = []
+    position = 0
+    for match in _ESCAPE.finditer(path):
+        pieces += [path[position : match.start()].encode(), bytes([int(match.group(1), 16)])]
+        position = match.end()
+    return b"".join([*pieces, path[position:].encode()])
 
 
 def encode_os_path(path: str | os.PathLike[str]) -> str:

@@ -11,8 +11,10 @@ def main() -> int:
     # A Ctrl-C while modules load ends the process at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from everfind_gateway import cli
+    from everfind_gateway.cli.runtime import stopping
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in stopping():
+        signal.signal(number, signal.default_int_handler)
     return cli.main()
 
 

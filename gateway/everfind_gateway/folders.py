@@ -19,7 +19,7 @@ from everfind_core.errors import (
 )
 from everfind_core.index_directory import current_index
 from everfind_core.model import Folder
-from everfind_core.paths import decode_os_path, encode_os_path
+from everfind_core.paths import decode_os_path, encode_os_path, typed_path
 from everfind_gateway import config_files
 from everfind_gateway.config_files import SettingsFile
 from everfind_gateway.suggestions import did_you_mean
@@ -111,7 +111,10 @@ def find_folder(folders: Sequence[Folder], target: str) -> Folder:
 
     Raises:
         FolderNotFoundError: there is none.
+        InvalidRequestError: ``target`` is empty.
     """
+    if not target.strip():
+        raise InvalidRequestError.of("folder", "it is empty", hint="Give a folder's name or its path.")
     for folder in folders:
         if folder.name == target:
             return folder
@@ -128,12 +131,7 @@ def find_folder(folders: Sequence[Folder], target: str) -> Folder:
 def existing_path(given: str) -> str:
     """The operating system's path that a user means: as typed if it is there, else as everfind prints it."""
     given = os.path.expanduser(given)  # noqa: PTH111 - paths stay text: they may hold bytes that are not UTF-8
-    if os.path.lexists(given) or "%" not in given:
-        return given
-    try:
-        return decode_os_path(given)
-    except InvalidRequestError:
-        return given
+    return given if os.path.lexists(given) else decode_os_path(typed_path(given))
 
 
 def _folder(file: SettingsFile, entry: dict[str, Any], taken: Sequence[str]) -> Folder:

@@ -18,7 +18,7 @@ from everfind_core.model import (
     SearchMode,
     SearchRequest,
 )
-from everfind_core.paths import encode_os_path
+from everfind_core.paths import encode_os_path, shown_path, typed_path
 from everfind_gateway.folders import existing_path, find_folder, indexed_folders
 from everfind_gateway.settings import Settings
 
@@ -144,12 +144,12 @@ def file_reference(folders: Sequence[Folder], target: str) -> FileRef:
     """
     name, _, path = target.partition("/")
     if path and any(folder.name == name for folder in folders):
-        return FileRef(name, encode_os_path(path) if _has_raw_bytes(path) else path)
+        return FileRef(name, typed_path(path))
     absolute = os.path.abspath(existing_path(target))  # noqa: PTH100 - links stay: the indexer decides about them
     found = _innermost(folders, absolute) or _innermost(folders, os.path.realpath(absolute))
     if found is None or not found[1]:
         raise FileNotIndexableError(
-            f"{encode_os_path(target)} is no file of an added folder",
+            f"{shown_path(encode_os_path(target))} is no file of an added folder",
             hint="Name it as FOLDER/PATH, as a search prints it, or by its absolute path.",
         )
     return FileRef(found[0].name, found[1])
@@ -174,7 +174,3 @@ def _innermost(folders: Sequence[Folder], absolute: str) -> tuple[Folder, str] |
         return None
     folder = max(holding, key=lambda f: len(f.root))
     return folder, path[len(folder.root) :].strip("/")
-
-
-def _has_raw_bytes(path: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in path)

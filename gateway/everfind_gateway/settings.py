@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import platformdirs
-from pydantic import AfterValidator, Field, JsonValue, ValidationError
+from pydantic import AfterValidator, Field, JsonValue, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from everfind_core.errors import ConfigError, EverfindError, InvalidRequestError, UntrustedSettingError
@@ -331,6 +332,17 @@ class SettingValues(BaseSettings):
         shown_default="`tokens.json` in the user's configuration directory",
     )
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_other_kind(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse what would pass for a value: true and false as numbers, nothing as a path."""
+        name = info.field_name or ""
+        if isinstance(value, bool) and cls.model_fields[name].annotation is int:
+            raise PydanticCustomError("number", "it needs a whole number")
+        if name in _PATHS and isinstance(value, str) and not value.strip():
+            raise PydanticCustomError("path", "it needs a path; leave it out for the default")
+        return value
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -501,7 +513,7 @@ def _located(name: str, value: Any, base: Path) -> Any:
         return [_absolute(root, base) if isinstance(root, str) and root else root for root in value]
     if isinstance(value, Path):
         value = str(value)
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value.strip():
         return value
     looks_like_path = name in _PATHS or (name in ("model", "reranker") and value.startswith(("~", "/", "./", "../")))
     if not looks_like_path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -147,18 +146,21 @@ def test_a_folder_removed_during_a_rebuild_is_gone_after_it(corpus: Path, tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0.3, 1.0, 3.0])
-def test_ctrl_c_ends_in_one_line_with_code_130(
-    corpus: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path, seconds: float
+@pytest.mark.parametrize(
+    ("number", "seconds"),
+    [(signal.SIGINT, 0.3), (signal.SIGINT, 1.0), (signal.SIGINT, 3.0), (signal.SIGTERM, 3.0), (signal.SIGHUP, 3.0)],
+)
+def test_a_signal_ends_in_one_line_with_code_130(
+    corpus: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path, number: signal.Signals, seconds: float
 ) -> None:
     home = Home(tmp_path)
     home.run("add", str(corpus))
     process = home.start("index")
     time.sleep(seconds)
-    os.kill(process.pid, signal.SIGINT)
+    process.send_signal(number)
     _, stderr = process.communicate(timeout=60)
     assert "Traceback" not in stderr
-    assert process.returncode in ({130, -signal.SIGINT} if seconds < 0.5 else {130})
+    assert process.returncode in ({130, -number} if seconds < 0.5 else {130})
     if process.returncode == 130:
         assert "everfind: interrupted" in stderr
     home.run("index")

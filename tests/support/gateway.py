@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import EverfindError, IndexLockedError
+from everfind_core.errors import EverfindError, FileNotIndexableError, IndexLockedError
 from everfind_core.model import (
     Coverage,
     FileFailed,
@@ -85,6 +85,8 @@ class FakeEngines:
     text: str = "one\ntwo\n"
     findings: tuple[HealthFinding, ...] = ()
     locked_by: str = ""
+    next_cursor: str = ""
+    files: set[str] | None = None
     on_run: Callable[[Cancellation | None], None] = lambda cancel: None
 
     @property
@@ -110,7 +112,7 @@ class FakeEngines:
         self._fail()
         self.searches.append(request)
         coverage = Coverage(1203, 9000, {"ignored": 12, "binary": 3}, 0)
-        return SearchAnswer(request.query, 7, self.hits, coverage)
+        return SearchAnswer(request.query, 7, self.hits, coverage, next_cursor=self.next_cursor)
 
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
         self.gathers.append(request)
@@ -159,6 +161,8 @@ class FakeEngines:
 
     def read_file(self, request: ReadFileRequest) -> FileText:
         self._fail()
+        if self.files is not None and request.path not in self.files:
+            raise FileNotIndexableError(f"{request.path} is not there")
         self.reads.append(request)
         return FileText(FileRef(request.folder, request.path), "/srv/api/a.py", 1, 2, 2, self.text)
 

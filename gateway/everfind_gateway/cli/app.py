@@ -10,6 +10,7 @@ import typer
 
 from everfind_core import __version__
 from everfind_gateway.cli import corpus, evaluate, files, health, index, mcp, project, related, search, serve
+from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.render.streams import emit
 
@@ -40,6 +41,7 @@ def everfind(
             metavar="PATH",
             help="A project (its directory or its .everfind/config.toml), or a settings file to use in place of your "
             "own. EVERFIND_CONFIG says the same.",
+            parser=given_path,
         ),
     ] = None,
     server: Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from everfind_core.errors import IndexMissingError, InvalidRequestError
-from everfind_core.paths import printable
+from everfind_core.paths import printable, shown_path
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit, emit_json, note
@@ -39,7 +39,7 @@ def add(
         settings.files.folders_file, paths, name=name, include=include or (), index_dir=settings.index_dir
     )
     for folder in added:
-        emit(f"added {printable(folder.name)}  {printable(folder.root)}")
+        emit(f"added {printable(folder.name)}  {shown_path(folder.root)}")
     note("`everfind index` makes it searchable.")
 
 
@@ -63,7 +63,7 @@ def remove(
     forgotten = 0 if keep_index else _forget(settings, folder, purge=purge)
     remove_folder(settings.files.folders_file, folder)
     what = "its index is kept" if keep_index else f"{forgotten:,} files forgotten"
-    emit(f"removed {printable(folder.name)}  {printable(folder.root)}  ({what})")
+    emit(f"removed {printable(folder.name)}  {shown_path(folder.root)}  ({what})")
 
 
 def list_folders(context: typer.Context, as_json: Json = False) -> None:
@@ -80,7 +80,7 @@ def list_folders(context: typer.Context, as_json: Json = False) -> None:
     for folder, usable in listed:
         include = f"  ({', '.join(map(printable, folder.include))})" if folder.include else ""
         lost = "" if usable else "  (not readable)"
-        emit(f"{printable(folder.name):<{width}}  {printable(folder.root)}{include}{lost}")
+        emit(f"{printable(folder.name):<{width}}  {shown_path(folder.root)}{include}{lost}")
     if not listed:
         note("No folders yet: `everfind add DIR`.")
 

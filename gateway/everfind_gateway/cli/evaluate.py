@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from everfind_gateway.cli import runtime
-from everfind_gateway.cli.options import Json, ModeOption
+from everfind_gateway.cli.options import Json, ModeOption, given_path
 from everfind_gateway.render.streams import emit, emit_json
 
 if TYPE_CHECKING:
@@ -17,23 +17,32 @@ if TYPE_CHECKING:
 
 Results: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--results", metavar="OUT.jsonl", help="Write each question's results here, for a scorer."),
+    typer.Option(
+        "--results", metavar="OUT.jsonl", help="Write each question's results here, for a scorer.", parser=given_path
+    ),
 ]
 Unanswerable: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--unanswerable", metavar="OUT.jsonl", help="Also ask unanswerable.jsonl, and write its results here."
+        "--unanswerable",
+        metavar="OUT.jsonl",
+        help="Also ask unanswerable.jsonl, and write its results here.",
+        parser=given_path,
     ),
 ]
 IndexDir: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--index-dir", metavar="DIR", help="Keep the index here, and use what it already holds."),
+    typer.Option(
+        "--index-dir", metavar="DIR", help="Keep the index here, and use what it already holds.", parser=given_path
+    ),
 ]
 
 
 def evaluate(
     context: typer.Context,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Holds corpus/ and queries.jsonl.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Holds corpus/ and queries.jsonl.", parser=given_path)
+    ],
     *,
     results: Results = None,
     unanswerable: Unanswerable = None,

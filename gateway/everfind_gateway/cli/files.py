@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from everfind_core.errors import InvalidRequestError
+from everfind_core.errors import FileNotIndexableError, InvalidRequestError
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Folders, Include, Json
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, harmless, note
 
 if TYPE_CHECKING:
-    from everfind_core.model import GrepAnswer
+    from everfind_core.model import FileText, Folder, GrepAnswer
+    from everfind_core.ports import Indexer
 
 _LINES = re.compile(r"(\d+)(?:-(\d*))?")
 
@@ -95,15 +97,13 @@ def cat(
     Secrets stay masked. Files that `index` would not take are refused.
     """
     from everfind_core.json_form import file_json
-    from everfind_core.model import ReadFileRequest
-    from everfind_gateway.requests import added_folders, file_reference
+    from everfind_gateway.requests import added_folders
 
-    name, start, end = _file_and_lines(file, lines)
+    wanted = _readings(file, lines)
     settings = runtime.runtime_of(context).settings()
-    reference = file_reference(added_folders(settings), name)
-    request = ReadFileRequest(reference.folder, reference.path, start, end)
+    folders = added_folders(settings)
     with runtime.open_workspace(settings) as workspace:
-        text = workspace.indexer.read_file(request)
+        text = _read(workspace.indexer, folders, wanted)
     if as_json:
         emit_json(file_json(text))
         return
@@ -113,14 +113,28 @@ def cat(
         note(f"cut after line {text.end_line:,} of {text.total_lines:,}; --lines shows the rest")
 
 
-def _file_and_lines(file: str, lines: str) -> tuple[str, int, int]:
-    """The file's name and the wanted lines, also from a name that ends as a search prints it: ``FILE:42``."""
+def _readings(file: str, lines: str) -> list[tuple[str, int, int]]:
+    """What FILE may mean, likeliest first: a name, and lines of it. ``FILE:42`` is either."""
     if lines:
-        return file, *_line_range(lines)
+        return [(file, *_line_range(lines))]
     name, colon, last = file.rpartition(":")
-    if colon and name and _LINES.fullmatch(last):
-        return name, *_line_range(last)
-    return file, 1, 0
+    place = [(name, *_line_range(last))] if colon and name and _LINES.fullmatch(last) else []
+    return [(file, 1, 0), *place]
+
+
+def _read(indexer: Indexer, folders: Sequence[Folder], wanted: Sequence[tuple[str, int, int]]) -> FileText:
+    """The first of ``wanted`` that is an indexable file."""
+    from everfind_core.model import ReadFileRequest
+    from everfind_gateway.requests import file_reference
+
+    name, start, end = wanted[0]
+    try:
+        reference = file_reference(folders, name)
+        return indexer.read_file(ReadFileRequest(reference.folder, reference.path, start, end))
+    except FileNotIndexableError:
+        if len(wanted) == 1:
+            raise
+        return _read(indexer, folders, wanted[1:])
 
 
 def _line_range(given: str) -> tuple[int, int]:

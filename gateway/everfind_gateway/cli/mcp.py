@@ -13,6 +13,7 @@ import typer
 from everfind_core.errors import EXIT_CODES, ConfigError, ErrorKind, UnavailableError
 from everfind_core.paths import printable
 from everfind_gateway.cli import runtime
+from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.render.streams import emit, note
 
@@ -52,6 +53,7 @@ def mcp(
             metavar="FILE",
             help="With --http: the token that every request must carry, in a file. EVERFIND_MCP_TOKEN is the same. "
             "Needed on addresses that others reach.",
+            parser=given_path,
         ),
     ] = None,
     allow_host: Annotated[
@@ -149,7 +151,7 @@ def install(
     *,
     project: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="For this project only, in a file that can be shared.", file_okay=False),
+        typer.Option(metavar="DIR", help="For this project only, in a file that can be shared.", parser=given_path),
     ] = None,
     name: Annotated[str, typer.Option(metavar="NAME", help="The server's name there.")] = "everfind",
     write: Annotated[

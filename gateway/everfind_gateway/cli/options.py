@@ -5,11 +5,26 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import typer
 
+from everfind_core.errors import InvalidRequestError
+
 T = TypeVar("T")
+
+
+def given_path(value: str) -> Path:
+    """The path in an option or argument, for Typer's ``parser``.
+
+    Raises:
+        InvalidRequestError: it is empty, which would pass for the working directory.
+    """
+    if not value.strip():
+        raise InvalidRequestError.of("path", "it is empty", hint="Leave the option out, or give it a path.")
+    return Path(value)
+
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object; docs/json.md describes it.")]
 Folders: TypeAlias = Annotated[

@@ -15,6 +15,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError
 from everfind_core.paths import printable
 from everfind_gateway.cli import runtime
+from everfind_gateway.cli.options import given_path
 from everfind_gateway.render.streams import emit, emit_json, note
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ Hook = Annotated[
 
 def scaffold(
     context: typer.Context,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The project's directory.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The project's directory.", parser=given_path)],
     *,
     name: Name = None,
     description: Description = None,
@@ -69,7 +70,9 @@ def scaffold(
 
 def init(
     context: typer.Context,
-    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="The project's directory.")] = Path(),
+    directory: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="The project's directory.", parser=given_path)
+    ] = Path(),
     *,
     name: Name = None,
     description: Description = None,

@@ -62,9 +62,15 @@ def runtime_of(context: typer.Context) -> Runtime:
     return runtime if runtime is not None else Runtime()
 
 
+def stopping() -> tuple[signal.Signals, ...]:
+    """The signals that end a command as Ctrl-C does. Under `nohup` a lost terminal is none of them."""
+    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    return tuple(number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN)
+
+
 @contextlib.contextmanager
 def cancelled_by_signals() -> Iterator[Cancellation]:
-    """A token that Ctrl-C and SIGTERM cancel, so that work ends at a clean point; a second one ends it at once."""
+    """A token that :func:`stopping` cancel, so that work ends at a clean point; a second signal ends it at once."""
     cancel = Cancellation()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -72,7 +78,7 @@ def cancelled_by_signals() -> Iterator[Cancellation]:
             raise KeyboardInterrupt
         cancel.cancel()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in stopping()}
     try:
         yield cancel
     finally:

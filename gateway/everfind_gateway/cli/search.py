@@ -62,6 +62,15 @@ def search(
     query: Query,
     *,
     asked: Asked,
+    cursor: Annotated[
+        str,
+        typer.Option(
+            "--cursor",
+            metavar="CURSOR",
+            help="The page after the one whose --json gave this `next_cursor`.",
+            show_default=False,
+        ),
+    ] = "",
     explain: Annotated[bool, typer.Option("--explain", help="Show what each hit's score is the sum of.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -74,7 +83,7 @@ def search(
     from everfind_gateway.render.hits import show_answer
 
     settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode)
-    request = replace(_request(settings, query, asked), explain=explain)
+    request = replace(_request(settings, query, asked), explain=explain, cursor=cursor)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.search(request, cancel=cancel)
     if as_json:

@@ -11,7 +11,7 @@ import typer
 from everfind_core.errors import InvalidRequestError
 from everfind_core.paths import printable
 from everfind_gateway.cli import runtime
-from everfind_gateway.cli.options import Json
+from everfind_gateway.cli.options import Json, given_path
 from everfind_gateway.render.streams import emit, emit_json, note
 
 if TYPE_CHECKING:
@@ -33,12 +33,20 @@ def serve(
         str | None, typer.Option("--listen", metavar="HOST:PORT", help="Where to listen, in place of the setting.")
     ] = None,
     tls_certificate: Annotated[
-        Path | None, typer.Option("--tls-certificate", metavar="FILE", help="Certificate chain in PEM form.")
+        Path | None,
+        typer.Option("--tls-certificate", metavar="FILE", help="Certificate chain in PEM form.", parser=given_path),
     ] = None,
-    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key.")] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key.", parser=given_path)
+    ] = None,
     client_ca: Annotated[
         Path | None,
-        typer.Option("--client-ca", metavar="FILE", help="Clients need a certificate signed by this authority."),
+        typer.Option(
+            "--client-ca",
+            metavar="FILE",
+            help="Clients need a certificate signed by this authority.",
+            parser=given_path,
+        ),
     ] = None,
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], typer.Option("--log-level", help="What is logged on stderr.")

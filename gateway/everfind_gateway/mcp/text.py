@@ -16,7 +16,7 @@ from everfind_core.model import (
     SearchAnswer,
     WorkspaceStatus,
 )
-from everfind_core.paths import printable
+from everfind_core.paths import printable, shown_path
 from everfind_gateway.render.numbers import by_reason, count
 from everfind_gateway.render.related import line_of, place_of, preview
 
@@ -45,7 +45,7 @@ def remarks(answer: SearchAnswer) -> list[str]:
         found.append(f"{count(answer.left_out, 'more hit')} did not fit into max_tokens")
     if answer.hidden.count:
         hidden = answer.hidden
-        best = f", the best is {printable(hidden.best_path)}" if hidden.best_path else ""
+        best = f", the best is {shown_path(hidden.best_path)}" if hidden.best_path else ""
         found.append(f"{count(hidden.count, 'document')} hidden by status{best}; include_hidden=true shows them")
     if answer.staleness.stale or answer.staleness.pending:
         found.append("Some files changed since they were indexed; the index tool brings them up to date.")
@@ -75,7 +75,7 @@ def folders_text(folders: Sequence[tuple[Folder, bool]]) -> str:
     if not folders:
         return "No folder is added yet. The user adds one with `everfind add DIR`."
     return "\n".join(
-        f"{printable(folder.name)}  {printable(folder.root)}"
+        f"{printable(folder.name)}  {shown_path(folder.root)}"
         + (f"  (only {', '.join(map(printable, folder.include))})" if folder.include else "")
         + ("" if usable else "  (cannot be read now)")
         for folder, usable in folders
@@ -84,7 +84,7 @@ def folders_text(folders: Sequence[tuple[Folder, bool]]) -> str:
 
 def file_text(text: FileText) -> str:
     """The lines as they are, under a heading that says which they are."""
-    name = printable(f"{text.ref.folder}/{text.ref.path}")
+    name = shown_path(f"{text.ref.folder}/{text.ref.path}")
     if not text.text and text.start_line > text.total_lines:
         return f"{name} has {count(text.total_lines, 'line')}; there is no line {text.start_line:,}."
     facts = [f"{name} lines {text.start_line:,}-{text.end_line:,} of {text.total_lines:,}"]
@@ -101,7 +101,7 @@ def file_text(text: FileText) -> str:
 
 def grep_text(answer: GrepAnswer) -> str:
     """One line a match: `folder/path:line:text`."""
-    lines = [f"{printable(f'{m.ref.folder}/{m.ref.path}')}:{m.line}:{m.text}" for m in answer.matches]
+    lines = [f"{shown_path(f'{m.ref.folder}/{m.ref.path}')}:{m.line}:{m.text}" for m in answer.matches]
     if not answer.matches:
         lines.append(f"No match in {count(answer.files_searched, 'file')}.")
     if answer.truncated:
@@ -117,7 +117,7 @@ def index_text(report: IndexReport) -> str:
         f"{count(report.chunks_written, 'chunk')} written, {report.chunks_embedded:,} embedded"
         + (f"; left out: {skipped}" if skipped else "")
     ]
-    lines += [f"{e.reason.value}: {printable(f'{e.ref.folder}/{e.ref.path}')} {e.message}" for e in report.errors[:20]]
+    lines += [f"{e.reason.value}: {shown_path(f'{e.ref.folder}/{e.ref.path}')} {e.message}" for e in report.errors[:20]]
     if report.pending:
         lines.append(f"{count(report.pending, 'file')} left for the next run")
     return "\n".join(lines + [f"warning: {warning}" for warning in report.warnings])
@@ -133,11 +133,11 @@ def coverage_text(status: WorkspaceStatus, *, name: str, skipped_files: bool, sk
 
 def hit_text(hit: Hit, position: int, total: int) -> str:
     """One hit under its heading: place, what it is, why it is there."""
-    facts = [printable(f"{hit.folder}/{hit.path}:{hit.start_line}-{hit.end_line}")]
+    facts = [shown_path(f"{hit.folder}/{hit.path}:{hit.start_line}-{hit.end_line}")]
     if hit.symbol or hit.heading:
         facts.append(printable(hit.symbol or hit.heading))
     if hit.status:
-        successor = f" → {printable(hit.successor)}" if hit.successor else ""
+        successor = f" → {shown_path(hit.successor)}" if hit.successor else ""
         facts.append(f"[{hit.status}{successor}]")
     facts.append(hit.provenance.description)
     fence = "`" * (1 + max((len(f) for f in _FENCE.findall(hit.text)), default=2))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from everfind_core.lexical import query_terms
 from everfind_core.model import Hit, SearchAnswer
-from everfind_core.paths import printable
+from everfind_core.paths import shown_path
 from everfind_gateway.render.numbers import by_reason, count
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line
 
@@ -37,7 +37,7 @@ def remarks(answer: SearchAnswer) -> list[str]:
     if not answer.hits:
         found.append(_nothing_found(answer))
     if answer.hidden.count:
-        best = f", the best is {printable(answer.hidden.best_path)}" if answer.hidden.best_path else ""
+        best = f", the best is {shown_path(answer.hidden.best_path)}" if answer.hidden.best_path else ""
         found.append(f"{count(answer.hidden.count, 'document')} hidden by status{best}; --all shows them")
     if answer.staleness.stale or answer.staleness.pending:
         found.append("some files changed since they were indexed; run `everfind index`")
@@ -46,7 +46,7 @@ def remarks(answer: SearchAnswer) -> list[str]:
 
 def location(folder: str, path: str) -> str:
     """A file as `everfind cat` takes it: the folder's name, then the path below it."""
-    return printable(f"{folder}/{path}")
+    return shown_path(f"{folder}/{path}")
 
 
 def explanation(hit: Hit) -> str:

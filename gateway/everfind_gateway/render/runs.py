@@ -15,7 +15,7 @@ from everfind_core.model import (
     IndexReport,
     RunEvent,
 )
-from everfind_core.paths import printable
+from everfind_core.paths import printable, shown_path
 from everfind_gateway.render.hits import location
 from everfind_gateway.render.numbers import by_reason, count, duration
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 MAX_FAILURES_SHOWN = 20
-_SECONDS_BETWEEN_LINES = 5.0
+_FIRST_LINE_SECONDS = 5.0
+_MOST_SECONDS_BETWEEN_LINES = 300.0
 _RULE_WIDTH = 66
 
 
@@ -81,7 +82,7 @@ class RunView:
     def _heading(self, event: FolderStarted) -> None:
         self._bar.stop()
         if not self._quiet:
-            title = f"[{event.position}/{event.count}] {printable(event.name)}  {printable(event.root)}  "
+            title = f"[{event.position}/{event.count}] {printable(event.name)}  {shown_path(event.root)}  "
             emit(title + ("─" if _can_draw() else "-") * max(3, _RULE_WIDTH - len(title)))
 
     def _failed(self, event: FileFailed) -> None:
@@ -105,15 +106,17 @@ class RunView:
 
 
 class _ProgressLines:
-    """Progress where nobody watches: a line now and then."""
+    """Progress where nobody watches: a line now and then, ever more seldom."""
 
     def __init__(self) -> None:
-        self._last = time.monotonic()
+        self._pause = _FIRST_LINE_SECONDS
+        self._next = time.monotonic() + self._pause
 
     def update(self, event: IndexProgress) -> None:
         now = time.monotonic()
-        if now - self._last >= _SECONDS_BETWEEN_LINES:
-            self._last = now
+        if now >= self._next:
+            self._pause = min(2 * self._pause, _MOST_SECONDS_BETWEEN_LINES)
+            self._next = now + self._pause
             note(f"  {printable(event.folder)}: {event.files_done:,}/{event.files_total:,} files, {_pace(event)}")
 
     def line(self, text: str) -> None:

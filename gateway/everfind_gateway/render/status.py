@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 
 from everfind_core.model import FolderStatus, HealthFinding, Severity, SkippedFile, WorkspaceStatus
-from everfind_core.paths import printable
+from everfind_core.paths import printable, shown_path
 from everfind_gateway.render.hits import location
 from everfind_gateway.render.numbers import by_reason, count, duration, size
 
@@ -58,7 +58,7 @@ def _folder_lines(status: FolderStatus) -> list[str]:
     skipped = by_reason(coverage.skipped)
     remark = f"  ({', '.join(remarks)})" if remarks else ""
     lines = [
-        f"{printable(status.folder.name)}  {printable(status.folder.root)}{remark}",
+        f"{printable(status.folder.name)}  {shown_path(status.folder.root)}{remark}",
         f"  {count(coverage.files, 'file')}, {count(coverage.chunks, 'chunk')}, {coverage.pending:,} pending",
     ]
     if status.folder.include:

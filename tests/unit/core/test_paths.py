@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfind_core.errors import InvalidRequestError
-from everfind_core.paths import check_relative, decode_path, encode_path, printable
+from everfind_core.paths import check_relative, decode_path, encode_path, printable, shown_path, typed_path
 
 PIECES = st.sampled_from(
     [b"%", b"2", b"5", b"A", b"f", b"\xff", b"\xc3", b"\xa9", "é".encode(), b"/", b"a b", b"\n", "😀".encode()]
@@ -43,11 +43,45 @@ def test_forms(raw: bytes, form: str) -> None:
     assert decode_path(form) == raw
 
 
-@pytest.mark.parametrize(("text", "right"), [("a%20b", "'a b'"), ("%e9", "'%E9'"), ("%C3%A9", "'é'")])
-def test_another_spelling_is_refused_with_the_right_one(text: str, right: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "as_name", "as_byte"),
+    [("a%20b", "'a%2520b'", "'a b'"), ("%e9", "'%25e9'", "'%E9'"), ("%C3%A9", "'%25C3%25A9'", "'é'")],
+)
+def test_another_spelling_is_refused_with_what_it_may_have_meant(text: str, as_name: str, as_byte: str) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         decode_path(text)
-    assert right in caught.value.hint
+    assert as_name in caught.value.hint
+    assert as_byte in caught.value.hint
+    assert decode_path(as_name[1:-1]) == text.encode()
+
+
+HARMFUL = st.sampled_from([b"\n", b"\x1b", b"\x7f", b"\xc2\x85", "\u202e".encode(), "\u2028".encode(), b"%0A", b"%1b"])
+
+
+@given(st.lists(PIECES | HARMFUL, max_size=12).map(b"".join))
+def test_what_is_shown_can_be_typed_again(raw: bytes) -> None:
+    form = encode_path(raw)
+    shown = shown_path(form)
+    assert printable(shown) == shown
+    assert typed_path(shown) == form
+    assert typed_path(form) == form
+
+
+@pytest.mark.parametrize(
+    ("typed", "form"),
+    [
+        ("100%41.txt", "100%2541.txt"),
+        ("100%2541.txt", "100%2541.txt"),
+        ("caf%E9", "caf%E9"),
+        ("caf\udce9", "caf%E9"),
+        ("caf\udce9%41", "caf%E9%2541"),
+        ("a%0Ab", "a\nb"),
+        ("a%0ab", "a%250ab"),
+        ("a%00b", "a%2500b"),
+    ],
+)
+def test_a_name_as_on_disk_is_understood_too(typed: str, form: str) -> None:
+    assert typed_path(typed) == form
 
 
 def test_a_lone_surrogate_is_refused() -> None:

@@ -241,7 +241,7 @@ def test_piped_hits_are_one_line_each(everfind: Run, engines: FakeEngines) -> No
     ended = everfind("search", "refresh token")
     assert ended.out.splitlines() == [
         "api/src/auth.py:42\t0.0328\t[both 0.712]\trefresh_token\tdef refresh_token(session):",
-        "api/odd\\n\\x1b[31m.py:42\t0.0328\t[both 0.712]\tA > B\tdef refresh_token(session):",
+        "api/odd%0A%1B[31m.py:42\t0.0328\t[both 0.712]\tA > B\tdef refresh_token(session):",
     ]
     assert ended.err == ""
 
@@ -284,7 +284,7 @@ def test_index_shows_each_folder_and_the_totals(everfind: Run, engines: FakeEngi
     ]
     total = "total  1 indexed  1,208 unchanged  2 deleted  1 skipped  8 chunks (6 embedded)  "
     assert ended.out.splitlines()[-1].startswith(total)
-    assert ended.err == "  left out api/bad\\x1b[31m.txt  (unreadable: permission denied)\n"
+    assert ended.err == "  left out api/bad%1B[31m.txt  (unreadable: permission denied)\n"
     assert "  indexed  api/a.py  (8 chunks, 8 embedded)\n" in everfind("index", "--verbose").err
 
 
@@ -336,18 +336,28 @@ def test_index_without_folders(everfind: Run, engines: FakeEngines) -> None:
     assert "everfind add DIR" in ended.err
 
 
-def test_ctrl_c_keeps_what_is_done(everfind: Run, engines: FakeEngines, api: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_keeps_what_is_done(everfind: Run, engines: FakeEngines, api: Path, number: signal.Signals) -> None:
     def interrupt(cancel: Cancellation | None) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
 
     engines.on_run = interrupt
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.getsignal(number)
     ended = everfind("index")
     assert ended.code == 130
     assert ended.err == (
         "everfind: interrupted; 1 file of this run is indexed and kept\n  hint: `everfind index` goes on from there.\n"
     )
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(number) is before
+
+
+def test_a_lost_terminal_ends_no_run_under_nohup(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    engines.on_run = lambda _cancel: os.kill(os.getpid(), signal.SIGHUP)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert everfind("index").code == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_ctrl_c_elsewhere_is_one_line(everfind: Run, engines: FakeEngines) -> None:
@@ -368,19 +378,66 @@ def test_grep(everfind: Run, engines: FakeEngines, api: Path) -> None:
 
 
 def test_cat_takes_what_search_prints_and_paths(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    engines.files = {"src/a.py", "100%2541", "x:12", "line\nend"}
     given = {
         "api/src/a.py": ("src/a.py", 1, 0),
         "api/src/a.py:42": ("src/a.py", 42, 0),
         "api/src/a.py:42-60": ("src/a.py", 42, 60),
         str(api / "src/a.py"): ("src/a.py", 1, 0),
         f"{api}/100%2541": ("100%2541", 1, 0),
+        f"{api}/100%41": ("100%2541", 1, 0),
+        "api/100%41": ("100%2541", 1, 0),
+        "api/100%2541:7": ("100%2541", 7, 0),
+        "api/x:12": ("x:12", 1, 0),
+        "api/x:12:3": ("x:12", 3, 0),
+        "api/line%0Aend:2": ("line\nend", 2, 0),
     }
     for file in given:
         assert everfind("cat", file).out == "one\ntwo\n"
     assert [(r.path, r.start_line, r.end_line) for r in engines.reads] == list(given.values())
+    engines.files = None
     everfind("cat", "api/odd:7", "--lines", "2-3")
     assert (engines.reads[-1].path, engines.reads[-1].start_line, engines.reads[-1].end_line) == ("odd:7", 2, 3)
     assert everfind("cat", "/etc/passwd").code == 4
+    engines.files = set()
+    absent = everfind("cat", "api/absent:12")
+    assert absent.code == 4
+    assert "absent " in absent.err
+
+
+def test_search_takes_the_cursor_that_json_gave(everfind: Run, engines: FakeEngines) -> None:
+    engines.next_cursor = "page-2"
+    cursor = json.loads(everfind("search", "token", "--json").out)["next_cursor"]
+    everfind("search", "token", "--cursor", cursor)
+    assert [request.cursor for request in engines.searches] == ["", "page-2"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("index", ""),
+        ("remove", ""),
+        ("remove", " "),
+        ("search", "x", "--folder", ""),
+        ("grep", "x", "--folder", ""),
+        ("add", ""),
+        ("eval", ""),
+        ("eval", ".", "--results", ""),
+        ("eval", ".", "--index-dir", ""),
+        ("serve", "--tls-key", ""),
+        ("mcp", "--token-file", ""),
+        ("scaffold", ""),
+        ("--config", "", "list"),
+    ],
+)
+def test_an_empty_path_is_no_working_directory(
+    everfind: Run, engines: FakeEngines, api: Path, arguments: tuple[str, ...]
+) -> None:
+    everfind("add", ".", "--name", "here")
+    ended = everfind(*arguments)
+    assert ended.code == 2
+    assert "hint: " in ended.err
+    assert (engines.runs, engines.forgotten, engines.searches) == ([], [], [])
 
 
 def test_status(everfind: Run, engines: FakeEngines) -> None:

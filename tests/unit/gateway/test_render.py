@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+import time
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from everfind_core.model import (
     Abstention,
     Coverage,
     Hidden,
+    IndexProgress,
     LexicalRank,
     Provenance,
     ProvenanceLabel,
@@ -22,6 +24,7 @@ from everfind_core.model import (
     SemanticRank,
     Staleness,
 )
+from everfind_gateway.render import runs
 from everfind_gateway.render.hits import around_match, preview, remarks, show_answer, term_pattern
 from everfind_gateway.render.numbers import by_reason, count, duration, size
 from everfind_gateway.render.streams import OutputClosedError, emit, emit_json, harmless, note, one_line
@@ -173,3 +176,17 @@ def test_a_closed_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
         emit("x")
     monkeypatch.setattr(sys, "stderr", ClosedPipe())
     note("x")
+
+
+def test_progress_that_nobody_watches_is_a_few_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    view = runs.RunView(verbose=False, quiet=True)
+    for second in range(4 * 3600):
+        now[0] = float(second)
+        view.on_event(IndexProgress("api", second, 4 * 3600, 1, 1, 1.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert 40 < len(lines) < 60
+    assert lines[0].startswith("  api: 5/14,400 files")

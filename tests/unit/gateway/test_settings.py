@@ -229,7 +229,12 @@ def test_a_byte_order_mark_and_crlf_are_fine(user_config: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["limit = 0", "limit = 101", 'limit = "many"', 'mode = "magic"', "default_exclude = 3", "index_dir = 3"]
+    "text",
+    [
+        *("limit = 0", "limit = 101", 'limit = "many"', 'mode = "magic"', "default_exclude = 3", "index_dir = 3"),
+        *("limit = true", "threads = false", 'index_dir = ""', 'server_ca = " "', 'model_cache_dir = ""', 'model = ""'),
+        'workspace_roots = [""]',
+    ],
 )
 def test_a_value_that_cannot_be_used_names_file_line_and_key(user_config: Path, text: str) -> None:
     write(user_config, f"# mine\n{text}\n")
