@@ -132,12 +132,12 @@ def test_add_list_remove(everfind: Run, engines: FakeEngines, home: Path) -> Non
     for name in ("api", "web"):
         (home / "work" / name).mkdir()
     ended = everfind("add", "api", "web", "--include", "*.md")
-    assert ended.out == f"added api  {home}/work/api\nadded web  {home}/work/web\n"
-    assert everfind("list").out == f"api  {home}/work/api  (*.md)\nweb  {home}/work/web  (*.md)\n"
-    assert everfind("remove", "api").out == f"removed api  {home}/work/api  (3 files forgotten)\n"
+    assert ended.out == f"added api  {Path.cwd()}/api\nadded web  {Path.cwd()}/web\n"
+    assert everfind("list").out == f"api  {Path.cwd()}/api  (*.md)\nweb  {Path.cwd()}/web  (*.md)\n"
+    assert everfind("remove", "api").out == f"removed api  {Path.cwd()}/api  (3 files forgotten)\n"
     assert engines.forgotten == ["api"]
     listed = json.loads(everfind("list", "--json").out)
-    folder = {"name": "web", "path": f"{home}/work/web", "include": ["*.md"], "usable": True}
+    folder = {"name": "web", "path": f"{Path.cwd()}/web", "include": ["*.md"], "usable": True}
     assert listed == {"display_name": "", "folders": [folder]}
 
 
