@@ -64,8 +64,8 @@ def runtime_of(context: typer.Context) -> Runtime:
 
 def stopping() -> tuple[signal.Signals, ...]:
     """The signals that end a command as Ctrl-C does. Under `nohup` a lost terminal is none of them."""
-    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    return tuple(number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN)
+    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
