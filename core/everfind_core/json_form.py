@@ -48,7 +48,12 @@ def search_json(answer: SearchAnswer) -> Json:
         }
     if answer.hidden.count:
         hidden = answer.hidden
-        form["hidden"] = {"count": hidden.count, "by_rule": _counts(hidden.by_rule), "best_path": hidden.best_path}
+        form["hidden"] = {
+            "count": hidden.count,
+            "by_rule": _counts(hidden.by_rule),
+            "best_folder": hidden.best_folder,
+            "best_path": hidden.best_path,
+        }
     return form | _about(answer)
 
 

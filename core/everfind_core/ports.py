@@ -44,6 +44,8 @@ if TYPE_CHECKING:  # the command line must not wait for numpy
     import numpy as np
     import numpy.typing as npt
 
+    from everfind_core.lifecycle import Fate
+
 TokenIds: TypeAlias = "npt.NDArray[np.int64]"
 EventSink: TypeAlias = Callable[[RunEvent], None]
 
@@ -197,7 +199,8 @@ class StoredChunk:
     text, path and symbol (:mod:`everfind_core.lexical`), terms separated by single spaces. ``embedding_key`` names
     the embedded text (hex digest): equal keys have equal vectors. ``vector`` is float16 or float32 of shape
     (dimensions,); None while it waits. ``names`` and ``symbols`` are the two forms of what the chunk defines and uses
-    (:mod:`everfind_core.callgraph.symbols`).
+    (:mod:`everfind_core.callgraph.symbols`). ``successor`` has the files that replace this one in the end,
+    as :func:`everfind_core.lifecycle.join_refs` writes them.
     """
 
     chunk_id: str
@@ -247,6 +250,10 @@ class ChunkWriter(Protocol):
 
     def replace(self, files: Sequence[FileChunks]) -> None:
         """Put each file's chunks in place of its old ones, all files in one commit that readers see whole or not."""
+        ...
+
+    def restate(self, fates: Mapping[FileRef, Fate]) -> None:
+        """Give the rows of these files another status, date and successor in one commit; nothing else changes."""
         ...
 
     def delete_folder(self, folder: str) -> None:

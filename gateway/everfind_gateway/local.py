@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from everfind_core.lifecycle import Vocabulary
 from everfind_core.ports import ChunkReader, ChunkWriter, Embedder, Indexer, Searcher
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_indexer.engine import IndexEngine
@@ -79,6 +80,7 @@ class LocalWorkspace:
                 chunk_overlap=settings.chunk_overlap,
                 concurrency=settings.concurrency,
                 kept_vectors=_kept_vectors(settings),
+                vocabulary=Vocabulary.with_words(settings.lifecycle_words),
             ),
             self._embedder,
             SyntaxChunker(),
@@ -95,6 +97,7 @@ class LocalWorkspace:
             fusion=Fusion(self._settings.fusion),
             rrf_k=self._settings.rrf_k,
             default_exclude=self._settings.default_exclude,
+            hidden_statuses=self._settings.hidden_statuses,
             redact_secrets=self._settings.redact_secrets,
         )
         return SearchEngine(settings, self._embedder, self._indexer, _open_reader)

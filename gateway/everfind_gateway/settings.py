@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from everfind_core.errors import ConfigError, EverfindError, InvalidRequestError, UntrustedSettingError
+from everfind_core.lifecycle.vocabulary import HIDDEN_STATUSES
 from everfind_core.model import Folder
 from everfind_gateway import config_files, project_trust
 from everfind_gateway.config_files import SettingsFile, SettingsFiles
@@ -44,7 +45,7 @@ _PATHS = frozenset(
         "token_file",
     }
 )
-_LISTS = frozenset({"default_exclude", "mcp_tools"})
+_LISTS = frozenset({"default_exclude", "hidden_statuses", "lifecycle_words", "mcp_tools"})
 """Settings that are lists, which the environment gives separated by commas."""
 _USER_FILE_ONLY = frozenset({"workspace_roots"})
 """Settings that neither the environment nor a flag gives: whoever starts a server for an agent must not widen them."""
@@ -275,6 +276,23 @@ class SettingValues(BaseSettings):
         "Path globs that every search leaves out unless `--all` is given; a plain word matches a whole path segment. "
         "In the environment: separated by commas.",
         group="Search",
+        project=True,
+        shapes_answers=True,
+    )
+    hidden_statuses: Annotated[tuple[str, ...], NoDecode] = _setting(
+        HIDDEN_STATUSES,
+        "Statuses of documents that every search leaves out unless `--all` is given: the answer has their successors "
+        "in their place, and counts them. In the environment: separated by commas.",
+        group="Documents",
+        project=True,
+        shapes_answers=True,
+    )
+    lifecycle_words: Annotated[tuple[str, ...], NoDecode] = _setting(
+        (),
+        "Further words of document headers, each as `WORD=MEANING`: another name of a key (`status`, `date`, "
+        "`superseded_by`, `supersedes`) or of a status, such as `ersetzt_durch=superseded_by` or `veraltet=obsolete`. "
+        "A change needs `everfind index --rebuild`. In the environment: separated by commas.",
+        group="Documents",
         project=True,
         shapes_answers=True,
     )

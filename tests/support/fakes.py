@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError
+from everfind_core.lifecycle import Fate, join_refs
 from everfind_core.model import FileRef, InputKind, ModelInfo, TokenSpans, Vectors
 from everfind_core.ports import FileChunks, StoredChunk, TokenIds
 
@@ -90,6 +91,14 @@ class MemoryStore:
             if not file.chunks:
                 del self.rows[file.ref]
         self.commits.append([f.ref for f in files])
+        self.version += 1
+
+    def restate(self, fates: Mapping[FileRef, Fate]) -> None:
+        for ref, fate in fates.items():
+            successor = join_refs(fate.successors)
+            self.rows[ref] = tuple(
+                replace(row, status=fate.status, date=fate.date, successor=successor) for row in self.rows.get(ref, ())
+            )
         self.version += 1
 
     def delete_folder(self, folder: str) -> None:

@@ -100,8 +100,9 @@ class Filters:
     """What may be searched; applied before ranking, never after. Empty means no limit.
 
     ``include`` and ``exclude`` are path globs (gitignore style without negation, relative to a folder; a plain word
-    matches a whole path segment). ``statuses`` are document statuses. ``since`` and ``before`` are ISO 8601 dates of
-    documents. ``all_statuses`` brings documents back that their status hides, and what ``default_exclude`` names.
+    matches a whole path segment). ``statuses`` are those that documents must have, ``exclude_statuses`` those that
+    they must not have. ``since`` and ``before`` are ISO 8601 dates of documents. ``all_statuses`` brings documents back
+    that their status hides, and what ``default_exclude`` names; so do ``statuses``, for documents that have one.
     """
 
     folders: tuple[str, ...] = ()
@@ -113,6 +114,7 @@ class Filters:
     since: str = ""
     before: str = ""
     all_statuses: bool = False
+    exclude_statuses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,9 @@ class Hit:
     """A chunk returned for a query.
 
     ``score`` orders an answer: the fused score in hybrid mode, cosine or BM25 in the plain ones. ``page`` from 1; 0
-    where the file has none. ``successor`` is the path of the document that replaces this one; ``relation_to`` the
-    chunk id of the hit that brought this one, and ``relation_path`` its path, for it may not be in the answer.
+    where the file has none. ``successor`` is the path of the document that replaces this one in the end; several are
+    separated by commas, and one in another folder has its name before it. ``relation_to`` is the chunk id of the hit
+    that brought this one, and ``relation_path`` its path, for it may not be in the answer.
     """
 
     chunk_id: str
@@ -174,9 +177,22 @@ class Hit:
     @property
     def label(self) -> str:
         """Why it is there, for people: its provenance's description, or ``graph caller``."""
+        if self.provenance.label is ProvenanceLabel.GRAPH and self.relation is Relation.SUCCESSOR:
+            return self.relation.value
         if self.provenance.label is ProvenanceLabel.GRAPH and self.relation is not None:
             return f"{self.provenance.label.value} {self.relation.value}"
         return self.provenance.description
+
+    @property
+    def lifecycle(self) -> str:
+        """What its document's life says, for people; empty if nothing.
+
+        ``superseded → reference/auth.md; 2026-03-01`` with the parts that there are, ``successor of old/auth.md``.
+        """
+        if self.relation is Relation.SUCCESSOR:
+            return f"successor of {self.relation_path}"
+        status = f"{self.status} → {self.successor}" if self.successor else self.status
+        return "; ".join(part for part in (status, self.date) if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,9 @@ def remarks(answer: SearchAnswer) -> list[str]:
     if answer.hidden.count:
         hidden = answer.hidden
         best = f", the best is {shown_path(hidden.best_path)}" if hidden.best_path else ""
-        found.append(f"{count(hidden.count, 'document')} hidden by status{best}; include_hidden=true shows them")
+        found.append(
+            f"{count(hidden.count, 'file')} hidden ({by_reason(hidden.by_rule)}){best}; include_hidden=true shows them"
+        )
     if answer.staleness.stale or answer.staleness.pending:
         found.append("Some files changed since they were indexed; the index tool brings them up to date.")
     return found + [f"warning: {warning}" for warning in answer.warnings]
@@ -136,10 +138,9 @@ def hit_text(hit: Hit, position: int, total: int) -> str:
     facts = [shown_path(f"{hit.folder}/{hit.path}:{hit.start_line}-{hit.end_line}")]
     if hit.symbol or hit.heading:
         facts.append(printable(hit.symbol or hit.heading))
-    if hit.status:
-        successor = f" → {shown_path(hit.successor)}" if hit.successor else ""
-        facts.append(f"[{hit.status}{successor}]")
-    facts.append(hit.provenance.description)
+    if hit.lifecycle:
+        facts.append(f"[{shown_path(hit.lifecycle)}]")
+    facts.append(hit.label)
     fence = "`" * (1 + max((len(f) for f in _FENCE.findall(hit.text)), default=2))
     language = hit.language if hit.language.isalnum() else ""
     return f"### [{position}/{total}] {' · '.join(facts)}\n{fence}{language}\n{hit.text}\n{fence}"

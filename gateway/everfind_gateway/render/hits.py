@@ -38,7 +38,8 @@ def remarks(answer: SearchAnswer) -> list[str]:
         found.append(_nothing_found(answer))
     if answer.hidden.count:
         best = f", the best is {shown_path(answer.hidden.best_path)}" if answer.hidden.best_path else ""
-        found.append(f"{count(answer.hidden.count, 'document')} hidden by status{best}; --all shows them")
+        rules = by_reason(answer.hidden.by_rule)
+        found.append(f"{count(answer.hidden.count, 'file')} hidden ({rules}){best}; --all shows them")
     if answer.staleness.stale or answer.staleness.pending:
         found.append("some files changed since they were indexed; run `everfind index`")
     return found + [f"warning: {warning}" for warning in answer.warnings]
@@ -47,6 +48,11 @@ def remarks(answer: SearchAnswer) -> list[str]:
 def location(folder: str, path: str) -> str:
     """A file as `everfind cat` takes it: the folder's name, then the path below it."""
     return shown_path(f"{folder}/{path}")
+
+
+def labels(hit: Hit) -> str:
+    """Why it is there, and what its document's life says: ``[both 0.712] [superseded → auth.md; 2026-03-01]``."""
+    return f"[{hit.label}] [{shown_path(hit.lifecycle)}]" if hit.lifecycle else f"[{hit.label}]"
 
 
 def explanation(hit: Hit) -> str:
@@ -107,7 +113,7 @@ def _lines(hits: Iterable[Hit], terms: re.Pattern[str] | None) -> str:
             (
                 f"{location(hit.folder, hit.path)}:{hit.start_line}",
                 f"{hit.score:.4f}",
-                f"[{hit.label}]",
+                labels(hit),
                 _title(hit),
                 around_match(preview(hit.text, terms, 1)[0], terms, _PIPED_PREVIEW),
                 *filter(None, [explanation(hit)]),
@@ -142,6 +148,8 @@ def _cell(hit: Hit, terms: re.Pattern[str] | None, width: int) -> Text:
     cell = Text(no_wrap=False)
     place = f"{location(hit.folder, hit.path)}:{hit.start_line}"
     cell.append(place, Style(bold=True, color="cyan"))
+    if hit.lifecycle:
+        cell.append(f"  [{shown_path(hit.lifecycle)}]", Style(color="magenta"))
     title = _title(hit)
     if title:
         cell.append(f"  {around_match(title, terms, width)}", Style(dim=True))

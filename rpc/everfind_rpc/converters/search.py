@@ -53,6 +53,7 @@ def filters_to_proto(filters: Filters) -> pb.Filters:
         since=filters.since,
         before=filters.before,
         all_statuses=filters.all_statuses,
+        exclude_statuses=filters.exclude_statuses,
     )
 
 
@@ -68,6 +69,7 @@ def filters_from_proto(message: pb.Filters) -> Filters:
         since=message.since,
         before=message.before,
         all_statuses=message.all_statuses,
+        exclude_statuses=tuple(message.exclude_statuses),
     )
 
 

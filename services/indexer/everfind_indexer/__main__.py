@@ -73,6 +73,9 @@ class IndexerServerSettings(ServiceSettings):
     concurrency: int = Field(
         default=0, ge=0, le=256, description="Embedding calls under way at once; 0 is the default."
     )
+    lifecycle_words: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
+        default=(), description="Further words of document headers, as WORD=MEANING, separated by commas."
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Sequence[Service]:
+    from everfind_core.lifecycle import Vocabulary
     from everfind_indexer.engine import IndexEngine
     from everfind_indexer.servicer import indexer_service
     from everfind_indexer.settings import IndexerSettings
@@ -103,6 +107,7 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
             chunk_overlap=settings.chunk_overlap,
             concurrency=settings.concurrency,
             kept_vectors=_kept_vectors(settings),
+            vocabulary=Vocabulary.with_words(settings.lifecycle_words),
         ),
         PatientEmbedder(embedder.RemoteEmbedder(to_embedder)),
         SyntaxChunker(),

@@ -1,4 +1,4 @@
-"""What the indexer knows of each file: the state that tells whether it changed. SQLite, the indexer's alone.
+"""What the indexer knows of each file: whether it changed, and what it says of its life. SQLite, the indexer's alone.
 
 The catalog is written after the store, so it is never ahead of it: after a kill the worst case is a file that is read
 again and found to be there already.
@@ -6,14 +6,18 @@ again and found to be there already.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
 from everfind_core.index_directory import REBUILD_HINT
+from everfind_core.lifecycle import Fate, Problem, Statement, join_refs, split_refs
 from everfind_core.model import Coverage, FileRef, FileState, SkippedFile, SkipReason
 
 _SCHEMA = """
@@ -29,6 +33,11 @@ CREATE TABLE IF NOT EXISTS left_out (
     folder TEXT NOT NULL, path TEXT NOT NULL, reason TEXT NOT NULL, message TEXT NOT NULL,
     PRIMARY KEY (folder, path)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS documents (
+    folder TEXT NOT NULL, path TEXT NOT NULL, statement TEXT NOT NULL, fate TEXT NOT NULL,
+    PRIMARY KEY (folder, path)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS problems (folder TEXT NOT NULL, path TEXT NOT NULL, message TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 """
 
@@ -56,6 +65,7 @@ _TAKE = """
         WHERE folder = old.folder AND reason = old.{reason};
     DELETE FROM totals WHERE folder = old.folder AND reason = old.{reason} AND files = 0;
 """
+_DOUBTFUL = '["?", "", ""]'
 _UNSIGNED = 2**64 - 1
 _COLUMNS = (
     "folder, path, size, mtime_ns, ctime_ns, inode, checked_ns, content_hash, chunks, tokens, redactions, skip, message"
@@ -112,12 +122,30 @@ class Catalog:
         return _state(rows[0]) if rows else None
 
     def record(
-        self, states: Iterable[FileState], forgotten: Iterable[FileRef] = (), *, generation: int | None = None
+        self,
+        states: Iterable[FileState],
+        forgotten: Iterable[FileRef] = (),
+        *,
+        statements: Mapping[FileRef, Statement | None] = MappingProxyType({}),
+        generation: int | None = None,
     ) -> None:
-        """Put states in place and drop the forgotten ones, in one transaction, with the store's generation."""
+        """Put states in place and drop the forgotten ones, in one transaction, with the store's generation.
+
+        ``statements`` are of files that the store took anew; None for what is no document. Fates wait to be settled.
+        """
+        gone = [(ref.folder, ref.path) for ref in forgotten]
+        told = [
+            (ref.folder, ref.path, json.dumps(asdict(said)), fate_text(Fate(said.status, said.date)))
+            for ref, said in statements.items()
+            if said is not None
+        ]
+        silent = [(ref.folder, ref.path) for ref, said in statements.items() if said is None]
         self._write(
             (_UPSERT, [_row(state) for state in states]),
-            ("DELETE FROM files WHERE folder = ? AND path = ?", [(r.folder, r.path) for r in forgotten]),
+            ("DELETE FROM files WHERE folder = ? AND path = ?", gone),
+            ("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", told),
+            ("DELETE FROM documents WHERE folder = ? AND path = ?", gone + silent),
+            ("DELETE FROM facts WHERE name = 'settled'", [()] if told or silent or gone else []),
             ("INSERT OR REPLACE INTO facts VALUES ('generation', ?)", [] if generation is None else [(generation,)]),
         )
 
@@ -138,9 +166,48 @@ class Catalog:
         """Drop a folder; gives the number of indexed files it had."""
         count = self.coverage(folder)[0].files
         self._write(
-            ("DELETE FROM files WHERE folder = ?", [(folder,)]), ("DELETE FROM left_out WHERE folder = ?", [(folder,)])
+            ("DELETE FROM files WHERE folder = ?", [(folder,)]),
+            ("DELETE FROM left_out WHERE folder = ?", [(folder,)]),
+            ("DELETE FROM documents WHERE folder = ?", [(folder,)]),
+            ("DELETE FROM facts WHERE name = 'settled'", [()]),
         )
         return count
+
+    def documents(self) -> dict[FileRef, tuple[Statement, Fate]]:
+        """What each document says, and the fate that the store's rows have."""
+        rows = self._all("SELECT folder, path, statement, fate FROM documents", [])
+        return {FileRef(folder, path): (_statement(said), fate_of(fate)) for folder, path, said, fate in rows}
+
+    def is_settled(self) -> bool:
+        """Whether the store has the fates that follow from what all documents say."""
+        return bool(self._all("SELECT 1 FROM facts WHERE name = 'settled'", []))
+
+    def doubt_fates(self, refs: Iterable[FileRef]) -> None:
+        """Before the store takes other fates: until they are recorded, nobody knows which ones its rows have."""
+        doubtful = [(_DOUBTFUL, ref.folder, ref.path) for ref in refs]
+        self._write(("UPDATE documents SET fate = ? WHERE folder = ? AND path = ?", doubtful))
+
+    def record_fates(
+        self, fates: Mapping[FileRef, Fate], problems: Iterable[Problem], *, generation: int | None = None
+    ) -> None:
+        """Note the fates that the store took, and what is wrong with statements: all is settled."""
+        self._write(
+            (
+                "UPDATE documents SET fate = ? WHERE folder = ? AND path = ?",
+                [(fate_text(fate), ref.folder, ref.path) for ref, fate in fates.items()],
+            ),
+            ("DELETE FROM problems", [()]),
+            ("INSERT INTO problems VALUES (?, ?, ?)", [(p.ref.folder, p.ref.path, p.message) for p in problems]),
+            ("INSERT OR REPLACE INTO facts VALUES ('settled', 1)", [()]),
+            ("INSERT OR REPLACE INTO facts VALUES ('generation', ?)", [] if generation is None else [(generation,)]),
+        )
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with what documents say of each other."""
+        if not self._all("SELECT 1 FROM sqlite_master WHERE name = 'problems'", []):
+            return []  # an index from before there were any
+        rows = self._all("SELECT folder, path, message FROM problems ORDER BY folder, path, message", [])
+        return [Problem(FileRef(folder, path), message) for folder, path, message in rows]
 
     def folders(self) -> list[str]:
         """Names of the folders of which anything is known."""
@@ -222,6 +289,29 @@ class Catalog:
         return StorageError(
             f"cannot use {self._path}: {error}", hint="Check owner, mode and disk of the index directory."
         )
+
+
+def fate_text(fate: Fate) -> str:
+    """A fate as it is kept; :func:`fate_of` reads it."""
+    return json.dumps([fate.status, fate.date, join_refs(fate.successors)])
+
+
+def fate_of(text: str) -> Fate:
+    """The fate that :func:`fate_text` wrote."""
+    status, date, successors = json.loads(text)
+    return Fate(status, date, split_refs(successors))
+
+
+def _statement(text: str) -> Statement:
+    said = json.loads(text)
+    return Statement(
+        title=said["title"],
+        numbers=tuple((series, number) for series, number in said["numbers"]),
+        status=said["status"],
+        date=said["date"],
+        superseded_by=tuple(said["superseded_by"]),
+        supersedes=tuple(said["supersedes"]),
+    )
 
 
 def _at_or_below(folder: str, below: Sequence[str]) -> list[tuple[str, list[str]]]:

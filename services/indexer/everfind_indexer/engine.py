@@ -11,6 +11,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
 from everfind_core.index_directory import CATALOG, IndexLocation, Recipe, check_place, current_index
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
+from everfind_core.lifecycle import REVISION as LIFECYCLE_REVISION
 from everfind_core.model import (
     Coverage,
     FileText,
@@ -18,6 +19,7 @@ from everfind_core.model import (
     FolderStatus,
     GrepAnswer,
     GrepRequest,
+    HealthFinding,
     IndexReport,
     IndexRequest,
     LineKind,
@@ -37,6 +39,7 @@ from everfind_indexer.lock import lock_holder, writer_lock
 from everfind_indexer.preparing import Preparation
 from everfind_indexer.run import Run
 from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.settling import document_findings, settle_documents
 from everfind_indexer.sources import Sources
 from everfind_indexer.target import StoreOpener, open_target, opened
 from everfind_indexer.vectors import VectorCache
@@ -110,6 +113,7 @@ class IndexEngine:
                     kept.forget(target.store.embedding_keys(name))
                 target.store.delete_folder(name)
                 forgotten = target.catalog.forget_folder(name)
+                settle_documents(target, self._settings.vocabulary)
                 target.maintain()
                 if purge:
                     target.store.purge()
@@ -156,6 +160,7 @@ class IndexEngine:
             redactions=sum(f.redactions for f in folders),
             writer=lock_holder(directory),
             skipped_files=self._skipped(location) if skipped_files else (),
+            findings=self._findings(location),
         )
 
     def _chosen(self, request: IndexRequest) -> Sequence[Folder]:
@@ -192,7 +197,7 @@ class IndexEngine:
             model=model.identity,
             chunker=f"{self._chunker.revision} {sizes}",
             lexical=LEXICAL_REVISION,
-            extraction=EXTRACTION_REVISION,
+            extraction=f"{EXTRACTION_REVISION} {LIFECYCLE_REVISION} {self._settings.vocabulary.revision}".rstrip(),
             secrets=SECRETS_REVISION if self._settings.redact_secrets else "off",
         )
 
@@ -203,6 +208,7 @@ class IndexEngine:
             tokenizer=self._embedder.tokenizer(),
             limits=self._settings.limits(model),
             redact_secrets=self._settings.redact_secrets,
+            vocabulary=self._settings.vocabulary,
         )
 
     def _indexed_hash(self, folder: str, path: str) -> str:
@@ -218,6 +224,10 @@ class IndexEngine:
     def _generation(self, location: IndexLocation) -> int:
         with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
             return location.generation_base + catalog.generation()
+
+    def _findings(self, location: IndexLocation) -> tuple[HealthFinding, ...]:
+        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
+            return document_findings(catalog)
 
     def _skipped(self, location: IndexLocation) -> tuple[SkippedFile, ...]:
         with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:

@@ -1,4 +1,4 @@
-"""One file's bytes into rows that lack only their vectors: extract, mask, chunk, and make terms. Pure."""
+"""One file's bytes into rows that lack only their vectors: extract, mask, read its header, chunk, make terms. Pure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from hashlib import blake2b
 
 from everfind_core.callgraph import symbols
 from everfind_core.lexical import document_terms
+from everfind_core.lifecycle import (
+    DEFAULT_VOCABULARY,
+    Statement,
+    Vocabulary,
+    read_document,
+    with_lines,
+    without_lines,
+)
 from everfind_core.model import Chunk, Document, FileRef, FileState, LineKind, SkipReason
 from everfind_core.ports import Chunker, ChunkLimits, FileChunks, NotExtractedError, StoredChunk, TokenIds, Tokenizer
 from everfind_core.secrets import mask_secrets
@@ -22,11 +30,15 @@ class Preparation:
     tokenizer: Tokenizer
     limits: Mapping[LineKind, ChunkLimits]
     redact_secrets: bool = True
+    vocabulary: Vocabulary = DEFAULT_VOCABULARY
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedFile:
-    """A file's new state and rows without vectors. ``token_ids`` has a row's tokens where the tokenizer can slice."""
+    """A file's new state and rows without vectors. ``token_ids`` has a row's tokens where the tokenizer can slice.
+
+    ``statement`` is what it says of its life and of other documents; None for what is no document.
+    """
 
     state: FileState
     rows: tuple[StoredChunk, ...] = ()
@@ -34,6 +46,7 @@ class PreparedFile:
     embedded_texts: tuple[str, ...] = ()
     context_tokens: tuple[int, ...] = ()
     overlap_tokens: int = 0
+    statement: Statement | None = None
 
     @property
     def file_chunks(self) -> FileChunks:
@@ -55,10 +68,14 @@ def prepare(state: FileState, raw: bytes, how: Preparation) -> PreparedFile:
     if how.redact_secrets:
         masked, count = mask_secrets(document.text)
         document = replace(document, text=masked, redactions=count)
-    chunks = how.chunker.chunk(document, how.tokenizer, how.limits[document.kind])
+    read = read_document(state.ref.path, document, how.vocabulary)
+    quiet, kept = without_lines(document, read.lines if read else frozenset())
+    chunks = how.chunker.chunk(quiet, how.tokenizer, how.limits[document.kind])
     if not chunks:
         return PreparedFile(skipped(state, SkipReason.EMPTY, "nothing but blank lines"))
     tokens = sum(chunk.tokens for chunk in chunks)
+    if read:
+        document = replace(document, status=read.statement.status, date=read.statement.date)
     return PreparedFile(
         state=replace(
             state,
@@ -66,7 +83,11 @@ def prepare(state: FileState, raw: bytes, how: Preparation) -> PreparedFile:
             tokens=tokens,
             redactions=document.redactions,
         ),
-        rows=tuple(_row(state, document, chunk, n) for n, chunk in enumerate(chunks)),
+        rows=tuple(
+            _row(state, document, whole, n, embedding_key(chunk.embedded_text))
+            for n, (chunk, whole) in enumerate(zip(chunks, with_lines(chunks, document.text, kept), strict=True))
+        ),
+        statement=read.statement if read else None,
         token_ids=tuple(chunk.token_ids for chunk in chunks),
         embedded_texts=tuple(chunk.embedded_text for chunk in chunks),
         context_tokens=tuple(chunk.context_tokens for chunk in chunks),
@@ -89,7 +110,7 @@ def chunk_id(ref: FileRef, ordinal: int) -> str:
     return f"{blake2b(f'{ref.folder}/{ref.path}'.encode(), digest_size=12).hexdigest()}-{ordinal}"
 
 
-def _row(state: FileState, document: Document, chunk: Chunk, ordinal: int) -> StoredChunk:
+def _row(state: FileState, document: Document, chunk: Chunk, ordinal: int, key: str) -> StoredChunk:
     return StoredChunk(
         chunk_id=chunk_id(state.ref, ordinal),
         ref=state.ref,
@@ -98,7 +119,7 @@ def _row(state: FileState, document: Document, chunk: Chunk, ordinal: int) -> St
         end_line=chunk.end_line,
         text=chunk.text,
         terms=document_terms(chunk.text, path=state.ref.path, symbol=chunk.symbol, heading=chunk.heading),
-        embedding_key=embedding_key(chunk.embedded_text),
+        embedding_key=key,
         content_hash=state.content_hash,
         tokens=chunk.tokens,
         symbol=chunk.symbol,

@@ -1,4 +1,4 @@
-"""One index run over the chosen folders: discover, plan, look, embed, commit, prune, maintain."""
+"""One index run over the chosen folders: discover, plan, look, embed, commit, prune, settle, maintain."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from everfind_indexer.looking import Changed, Looker, Settled, Unreadable
 from everfind_indexer.pipeline import Clock, Committed, Pipeline
 from everfind_indexer.planning import outermost, plan
 from everfind_indexer.preparing import Preparation, PreparedFile
+from everfind_indexer.settling import settle_documents
 from everfind_indexer.sources import Sources
 from everfind_indexer.tally import Tally, report
 from everfind_indexer.target import Target
@@ -91,6 +92,8 @@ class Run:
         if folders and not self._tallies:
             raise FolderUnusableError(self._errors[0].message, hint="Bring the directory back, or remove the folder.")
         self._prune()
+        with self._clock.measure(IndexStage.STORE):
+            settle_documents(self._target, self._how.vocabulary)
         with self._clock.measure(IndexStage.MAINTAIN):
             self._target.maintain()
             self._keep_vectors()
@@ -194,7 +197,11 @@ class Run:
     # --- commits ------------------------------------------------------------------------------------------------------
 
     def _committed(self, files: Sequence[Committed], tally: Tally) -> None:
-        self._target.catalog.record([c.file.state for c in files], generation=self._target.store.generation())
+        self._target.catalog.record(
+            [c.file.state for c in files],
+            statements={c.file.state.ref: c.file.statement for c in files},
+            generation=self._target.store.generation(),
+        )
         for committed in files:
             tally.count(committed)
             if committed.file.state.skip is None:

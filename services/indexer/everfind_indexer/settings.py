@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everfind_core.chunking import limits_by_kind
+from everfind_core.lifecycle import DEFAULT_VOCABULARY, Vocabulary
 from everfind_core.model import Folder, LineKind, ModelInfo
 from everfind_core.ports import ChunkLimits
 from everfind_indexer.vectors import KeptVectors
@@ -17,7 +18,7 @@ class IndexerSettings:
     """One workspace's folders, where its index lies, and how documents become chunks (sizes in tokens).
 
     ``user_ignore`` is an ``.indexignore`` that holds for every folder; None if there is none. ``kept_vectors`` is where
-    vectors outlast the index; None keeps none.
+    vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers.
     """
 
     index_directory: Path
@@ -31,6 +32,7 @@ class IndexerSettings:
     chunk_overlap: int = 35
     concurrency: int = 0
     kept_vectors: KeptVectors | None = None
+    vocabulary: Vocabulary = DEFAULT_VOCABULARY
 
     def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
         """Chunk sizes by line kind, within the model's window."""

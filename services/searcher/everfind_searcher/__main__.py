@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from everfind_core.fusion import RRF_K
+from everfind_core.lifecycle import HIDDEN_STATUSES
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
 from everfind_searcher.settings import Fusion, SearcherSettings
@@ -28,6 +29,10 @@ class SearcherServerSettings(ServiceSettings):
     redact_secrets: bool = Field(default=True, description="Answer only from an index whose secrets are masked.")
     default_exclude: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
         default=(), description="Path globs, separated by commas, that a search leaves out unless it asks for all."
+    )
+    hidden_statuses: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
+        default=HIDDEN_STATUSES,
+        description="Statuses of documents, separated by commas, that a search leaves out unless it asks for all.",
     )
 
 
@@ -51,6 +56,7 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
         fusion=settings.fusion,
         rrf_k=settings.rrf_k,
         default_exclude=settings.default_exclude,
+        hidden_statuses=settings.hidden_statuses,
         redact_secrets=settings.redact_secrets,
     )
     engine = SearchEngine(index, embedder.RemoteEmbedder(to_embedder), indexer.RemoteIndexer(to_indexer), open_reader)

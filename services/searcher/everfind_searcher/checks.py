@@ -79,7 +79,7 @@ def _check_query(query: str) -> None:
 
 def check_filters(filters: Filters) -> None:
     """Raise InvalidRequestError for a filter that no search can use."""
-    for name in ("folders", "include", "exclude", "languages", "kinds", "statuses"):
+    for name in ("folders", "include", "exclude", "languages", "kinds", "statuses", "exclude_statuses"):
         values: tuple[str, ...] = getattr(filters, name)
         if len(values) > MAX_FILTER_VALUES:
             raise InvalidRequestError.of(

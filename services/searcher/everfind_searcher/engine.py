@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import DeadlineExceededError, IndexDamagedError, IndexMissingError
+from everfind_core.errors import IndexDamagedError, IndexMissingError
 from everfind_core.index_directory import Recipe, check_recipe
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
-from everfind_core.lexical import query_terms
 from everfind_core.model import (
     Abstention,
     Filters,
@@ -23,22 +21,19 @@ from everfind_core.model import (
     SearchRequest,
     Staleness,
 )
-from everfind_core.ports import ChunkSnapshot, Embedder, ScoredChunk, SourceReader
+from everfind_core.ports import Embedder, SourceReader
 from everfind_core.ranking import read_query
 from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_searcher.checks import check_folders, check_gather, check_search
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
+from everfind_searcher.finding import Finder
 from everfind_searcher.gathering import gather
-from everfind_searcher.hits import hit_of
-from everfind_searcher.query_vectors import QueryVectors
-from everfind_searcher.ranking import Ranked, admit, best_cosine, pack, rank
+from everfind_searcher.hits import ranked_hit, roots_for
+from everfind_searcher.ranking import Ranked, best_cosine, pack
 from everfind_searcher.related.answering import answer_related
 from everfind_searcher.related.requests import check_related
 from everfind_searcher.settings import SearcherSettings
-
-CANDIDATES = 200
-"""Chunks that each arm contributes. The same for every page, or pages would not fit together."""
 
 
 class SearchEngine:
@@ -49,10 +44,9 @@ class SearchEngine:
     ) -> None:
         self._settings = settings
         self._embedder = embedder
-        self._vectors = QueryVectors(embedder)
         self._source = source
         self._current = CurrentIndex(settings.index_directory, open_reader)
-        self._threads = ThreadPoolExecutor(2, thread_name_prefix="lexical")
+        self._finder = Finder(settings, embedder)
 
     def search(self, request: SearchRequest, *, cancel: Cancellation | None = None) -> SearchAnswer:
         """See :meth:`everfind_core.ports.Searcher.search`."""
@@ -72,30 +66,20 @@ class SearchEngine:
         check_folders(request.filters, coverage)
         snapshot = index.reader.snapshot()
         generation = index.generation(snapshot)
-        semantic, lexical = self._arms(request, snapshot, cancel)
-        ranked = rank(
-            request.query,
-            semantic,
-            lexical,
-            mode=request.mode,
-            fusion=self._settings.fusion,
-            rrf_k=self._settings.rrf_k,
-        )
-        admitted = admit(ranked, min_score=request.min_score, relative_cutoff=request.relative_cutoff)
-        page = _page(request, cursor, generation, admitted)
+        start = cursor.offset if cursor else 0
+        found = self._finder.find(request, snapshot, start + request.limit, cancel)
+        page = _page(request, cursor, generation, found.hits)
         covered = coverage.total(request.filters.folders)
-        roots = coverage.roots()
+        roots = roots_for(coverage, request.filters.folders)
         return SearchAnswer(
             query=request.query,
             generation=generation,
-            hits=tuple(
-                hit_of(one.chunk, one.score, one.provenance, roots, one.contributions if request.explain else ())
-                for one in page.hits
-            ),
+            hits=tuple(ranked_hit(one, roots, request) for one in page.hits),
             coverage=covered,
-            abstained=None if admitted else Abstention(best_cosine(ranked), request.min_score or 0.0),
+            abstained=None if found.hits else Abstention(best_cosine(found.candidates), request.min_score or 0.0),
+            hidden=found.hidden,
             staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
-            warnings=page.warnings + _unmatched(request.filters, ranked),
+            warnings=page.warnings + found.warnings + _unmatched(request.filters, found.hits),
             next_cursor=page.next_cursor,
             left_out=page.left_out,
             tokens=sum(one.chunk.tokens for one in page.hits),
@@ -119,11 +103,11 @@ class SearchEngine:
     def _related(self, request: RelatedRequest, index: OpenIndex, cancel: Cancellation) -> RelatedAnswer:
         self._check_recipe(index.location.manifest.recipe, SearchMode.LEXICAL)
         check_folders(request.filters, index.coverage())
-        return answer_related(request, index, self._filters(request.filters), cancel)
+        return answer_related(request, index, self._finder.visible(request.filters), cancel)
 
     def close(self) -> None:
-        """Stop the engine's thread."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Stop the engine's threads."""
+        self._finder.close()
 
     def _check_recipe(self, found: Recipe, mode: SearchMode) -> None:
         """Refuse an index whose vectors, terms or masking are not what this searcher would make."""
@@ -135,29 +119,6 @@ class SearchEngine:
             secrets=SECRETS_REVISION if self._settings.redact_secrets else "off",
         )
         check_recipe(found, wanted, self._settings.index_directory)
-
-    def _filters(self, asked: Filters) -> Filters:
-        """What may be searched, with the configured excludes unless the request wants all."""
-        if asked.all_statuses:
-            return asked
-        return replace(asked, exclude=(*asked.exclude, *self._settings.default_exclude))
-
-    def _arms(
-        self, request: SearchRequest, snapshot: ChunkSnapshot, cancel: Cancellation
-    ) -> tuple[Sequence[ScoredChunk], Sequence[ScoredChunk]]:
-        """Both arms' lists, found in parallel; a plain mode leaves the other one empty."""
-        where = self._filters(request.filters)
-        terms = query_terms(request.query) if request.mode is not SearchMode.SEMANTIC else []
-        lexical = self._threads.submit(snapshot.lexical, terms, CANDIDATES, where) if terms else None
-        semantic: Sequence[ScoredChunk] = ()
-        if request.mode is not SearchMode.LEXICAL:
-            vector = self._vectors.of(request.query, cancel)
-            semantic = snapshot.semantic(vector, CANDIDATES, where)
-        cancel.check()
-        try:
-            return semantic, lexical.result(cancel.remaining()) if lexical else ()
-        except TimeoutError:
-            raise DeadlineExceededError("the call's deadline has passed") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +145,8 @@ def _page(request: SearchRequest, cursor: Cursor | None, generation: int, admitt
     )
 
 
-def _unmatched(filters: Filters, ranked: Sequence[Ranked]) -> tuple[str, ...]:
+def _unmatched(filters: Filters, hits: Sequence[Ranked]) -> tuple[str, ...]:
     """An empty answer under a filter may be the filter's doing: a misspelt one reads like "nothing there"."""
-    if ranked or filters == Filters(folders=filters.folders):
+    if hits or filters == Filters(folders=filters.folders):
         return ()
     return ("nothing was found that passes the filters: look at their spelling, or search without them",)

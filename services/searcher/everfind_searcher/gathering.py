@@ -46,6 +46,7 @@ def _block(passage: Passage, position: int, count: int) -> str:
         f"lines {passage.start_line}-{passage.end_line}",
         f"score {hit.score:.3f}",
         f"[{hit.label}]",
+        *([f"[{printable(hit.lifecycle)}]"] if hit.lifecycle else []),
     ]
     if hit.symbol or hit.heading:
         facts.append(printable(hit.symbol or hit.heading))

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from everfind_core.model import Contribution, Hit, Provenance
+from everfind_core.index_directory import IndexCoverage
+from everfind_core.lifecycle import shown_successors, split_refs
+from everfind_core.model import Contribution, Hit, Provenance, SearchRequest
 from everfind_core.ports import StoredChunk
+from everfind_searcher.ranking import Ranked
+
+
+def roots_for(coverage: IndexCoverage, folders: Sequence[str]) -> Mapping[str, str]:
+    """The roots of these folders by name; of all if none is named."""
+    return {name: root for name, root in coverage.roots().items() if not folders or name in folders}
+
+
+def ranked_hit(one: Ranked, roots: Mapping[str, str], request: SearchRequest) -> Hit:
+    """The hit of a search, with what brought it to its place."""
+    explain = one.contributions if request.explain else ()
+    hit = hit_of(one.chunk, one.score, one.provenance, roots, explain)
+    if one.related is None:
+        return hit
+    path = one.related.ref.path
+    return replace(hit, relation=one.relation, relation_to=one.related.chunk_id, relation_path=path)
 
 
 def hit_of(
@@ -15,7 +34,8 @@ def hit_of(
     roots: Mapping[str, str],
     explain: tuple[Contribution, ...] = (),
 ) -> Hit:
-    """The hit; ``roots`` are the folders' absolute paths by name."""
+    """The hit; ``roots`` are the absolute paths by name of the folders that it may speak of."""
+    successors = [ref for ref in split_refs(chunk.successor) if ref.folder in roots]
     return Hit(
         chunk_id=chunk.chunk_id,
         folder=chunk.ref.folder,
@@ -32,7 +52,7 @@ def hit_of(
         heading=chunk.heading,
         status=chunk.status,
         date=chunk.date,
-        successor=chunk.successor,
+        successor=shown_successors(chunk.ref.folder, successors),
         page=chunk.page,
         tokens=chunk.tokens,
         explain=explain,

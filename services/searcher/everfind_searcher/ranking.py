@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from everfind_core.fusion import rrf
-from everfind_core.model import Contribution, LexicalRank, Provenance, ProvenanceLabel, SearchMode, SemanticRank
+from everfind_core.model import (
+    Contribution,
+    LexicalRank,
+    Provenance,
+    ProvenanceLabel,
+    Relation,
+    SearchMode,
+    SemanticRank,
+)
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.ranking import Candidate, order
 from everfind_searcher.settings import Fusion
@@ -14,12 +22,17 @@ from everfind_searcher.settings import Fusion
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A chunk in its place, with the score that put it there, and what that score is the sum of: ``parts``, by rule."""
+    """A chunk in its place, with the score that put it there, and what that score is the sum of: ``parts``, by rule.
+
+    ``relation`` is how it belongs to ``related``, the chunk that brought it to its place; None if it found it itself.
+    """
 
     chunk: StoredChunk
     score: float
     provenance: Provenance
-    parts: Sequence[tuple[str, float]]
+    parts: Sequence[tuple[str, float]] = ()
+    relation: Relation | None = None
+    related: StoredChunk | None = None
 
     @property
     def contributions(self) -> tuple[Contribution, ...]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from everfind_core.fusion import RRF_K
+from everfind_core.lifecycle import HIDDEN_STATUSES
 
 
 class Fusion(StrEnum):
@@ -20,7 +21,8 @@ class Fusion(StrEnum):
 class SearcherSettings:
     """One workspace's index, how the arms are fused, and what a search leaves out unless asked.
 
-    ``rrf_k`` is the constant of reciprocal rank fusion, and matters to it alone.
+    ``rrf_k`` is the constant of reciprocal rank fusion, and matters to it alone. ``default_exclude`` are path globs,
+    ``hidden_statuses`` are statuses of documents.
     """
 
     index_directory: Path
@@ -28,4 +30,5 @@ class SearcherSettings:
     fusion: Fusion = Fusion.WEIGHTED
     rrf_k: float = RRF_K
     default_exclude: tuple[str, ...] = ()
+    hidden_statuses: tuple[str, ...] = HIDDEN_STATUSES
     redact_secrets: bool = True

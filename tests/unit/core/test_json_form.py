@@ -100,7 +100,8 @@ def test_gather_is_the_search_with_passages() -> None:
 def test_every_optional_key_is_named_on_the_page() -> None:
     related = replace(
         HIT, chunk_id="id2", date="2026-01-01", successor="b.md", page=3, relation=Relation.CALLER, relation_to="id1",
-        explain=(Contribution("stem", 0.25),), provenance=Provenance(ProvenanceLabel.EXACT, exact=1),
+        relation_path="a.md", explain=(Contribution("stem", 0.25),),
+        provenance=Provenance(ProvenanceLabel.EXACT, exact=1),
     )  # fmt: skip
     full = SearchAnswer(
         "q", 12, (HIT, related), COVERAGE, None, Hidden(2, {"superseded": 2}, "old.md"), Staleness(True, 3, 1.5),
@@ -111,7 +112,7 @@ def test_every_optional_key_is_named_on_the_page() -> None:
     assert made.keys() - plain.keys() == {"warnings", "next_cursor", "left_out", "hidden", "staleness"}
     hit = made["hits"][1]
     assert hit.keys() - plain["hits"][0].keys() == {
-        "date", "successor", "page", "relation", "relation_to", "explain",
+        "date", "successor", "page", "relation", "relation_to", "relation_path", "explain",
     }  # fmt: skip
     assert made["hits"][0]["chunk_id"] == hit["relation_to"] == "id1"
     assert hit["provenance"] == {"label": "exact", "semantic": None, "lexical": None, "exact": {"rank": 1}}

@@ -82,7 +82,7 @@ def test_remarks() -> None:
     )  # fmt: skip
     assert remarks(answer) == [
         "no relevant results (best 0.41, threshold 0.55): searched 1 file, 2 chunks; left out: 1 too large",
-        "1 document hidden by status, the best is old.md; --all shows them",
+        "1 file hidden (1 superseded), the best is old.md; --all shows them",
         "some files changed since they were indexed; run `everfind index`",
         "warning: careful",
     ]

@@ -168,8 +168,8 @@ def test_a_project_may_set_preferences(project: Path) -> None:
 
 def test_what_a_project_may_set_is_a_short_list() -> None:
     assert project_settings() == {
-        "chunk_overlap", "chunk_tokens", "code_chunk_tokens", "default_exclude", "display_name", "fusion", "index_dir",
-        "limit", "mode", "rrf_k",
+        "chunk_overlap", "chunk_tokens", "code_chunk_tokens", "default_exclude", "display_name", "fusion",
+        "hidden_statuses", "index_dir", "lifecycle_words", "limit", "mode", "rrf_k",
     }  # fmt: skip
 
 
@@ -311,10 +311,11 @@ def test_only_what_cannot_change_an_answer_is_left_out_of_the_digest(name: str) 
 
 
 def test_every_setting_is_described() -> None:
+    groups = ("Index", "Model", "Chunks", "Search", "Documents", "Agents", "Server")
     for name, setting in setting_fields().items():
         assert setting.description, name
         assert isinstance(setting.json_schema_extra, dict)
-        assert setting.json_schema_extra["group"] in ("Index", "Model", "Chunks", "Search", "Agents", "Server"), name
+        assert setting.json_schema_extra["group"] in groups, name
 
 
 def test_a_project_whose_own_index_directory_is_a_link_outside_is_refused(project: Path, tmp_path: Path) -> None:

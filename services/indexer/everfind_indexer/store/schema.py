@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from everfind_core.errors import InternalError
+from everfind_core.lifecycle import Fate, join_refs
 from everfind_core.ports import FileChunks, StoredChunk
 from everfind_core.store_schema import (
     CHUNK_ID,
     COMPRESSED_COLUMNS,
+    DATE,
     FILE_ID,
     FOLDER,
     NUMBER_COLUMNS,
     PATH,
+    STATUS,
     STRING_COLUMNS,
+    SUCCESSOR,
     VECTOR,
     file_id,
 )
@@ -62,6 +66,20 @@ def to_table(files: Iterable[FileChunks], schema: pa.Schema) -> pa.Table:
         for field in schema
     ]
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def restated(rows: pa.Table, fates: Mapping[str, Fate]) -> pa.Table:
+    """Rows of the table with the fates of their files, which are given by file id."""
+    of_rows = [fates[one] for one in rows[FILE_ID].to_pylist()]
+    columns = {
+        STATUS: [fate.status for fate in of_rows],
+        DATE: [fate.date for fate in of_rows],
+        SUCCESSOR: [join_refs(fate.successors) for fate in of_rows],
+    }
+    for name, values in columns.items():
+        place = rows.schema.get_field_index(name)
+        rows = rows.set_column(place, rows.schema.field(place), pa.array(values, pa.string()))
+    return rows
 
 
 def _values(column: str, chunks: Sequence[StoredChunk], derived: dict[str, list[str]]) -> list[Any]:

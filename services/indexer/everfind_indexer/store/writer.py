@@ -17,6 +17,7 @@ from lance.fragment import FragmentMetadata, write_fragments
 
 from everfind_core.errors import IndexIncompatibleError
 from everfind_core.index_directory import REBUILD_HINT
+from everfind_core.lifecycle import Fate
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks
 from everfind_core.store_schema import (
@@ -34,7 +35,7 @@ from everfind_indexer.store import maintenance
 from everfind_indexer.store.errors import store_errors
 from everfind_indexer.store.integrity import check_files
 from everfind_indexer.store.memory import limit_arenas, release_unused
-from everfind_indexer.store.schema import table_schema, to_table
+from everfind_indexer.store.schema import restated, table_schema, to_table
 
 _KEYS_A_SCAN: Final = 1_000
 _INDEX_CACHE_BYTES: Final = 16 << 20
@@ -72,6 +73,16 @@ class LanceChunkWriter:
         conditions = _in_parts(FILE_ID, [file_id(ref) for ref in chosen])
         with self._guard, store_errors(self._directory):
             self._commit(conditions, rows)
+
+    def restate(self, fates: Mapping[FileRef, Fate]) -> None:
+        """Give the rows of these files another status, date and successor, in one commit; nothing else changes."""
+        by_id = {file_id(ref): fate for ref, fate in fates.items()}
+        conditions = _in_parts(FILE_ID, list(by_id))
+        names = [field.name for field in self._schema]
+        with self._guard, store_errors(self._directory):
+            rows = pa.concat_tables([self._schema.empty_table(), *(self._scan(names, one) for one in conditions)])
+            if rows.num_rows:
+                self._commit(conditions, restated(rows, by_id))
 
     def delete_folder(self, folder: str) -> None:
         """Remove every chunk of a folder in one commit."""

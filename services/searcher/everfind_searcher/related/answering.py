@@ -21,7 +21,7 @@ from everfind_core.model import (
 from everfind_core.ports import ChunkSnapshot
 from everfind_searcher.current import OpenIndex
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
-from everfind_searcher.hits import hit_of
+from everfind_searcher.hits import hit_of, roots_for
 from everfind_searcher.related.relations import Link, callees, similar, strongest, users, users_of_undefined
 from everfind_searcher.related.requests import FOLLOWED, read_symbol
 from everfind_searcher.related.targets import MAX_ROWS, Target, find_targets
@@ -45,7 +45,7 @@ def answer_related(request: RelatedRequest, index: OpenIndex, where: Filters, ca
     found = _follow(request, targets[:MAX_TARGETS], reader, where)
     page = found.links[cursor.offset : cursor.offset + request.limit]
     left = max(0, len(found.links) - cursor.offset - len(page))
-    roots = coverage.roots()
+    roots = roots_for(coverage, request.filters.folders)
     covered = coverage.total(request.filters.folders)
     return RelatedAnswer(
         generation=generation,

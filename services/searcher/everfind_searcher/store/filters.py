@@ -12,7 +12,8 @@ from everfind_core.store_schema import DATE, FOLDER, KIND, LANGUAGE, PATH, STATU
 def condition(where: Filters) -> str | None:
     """What a row must meet to pass ``where``; None if every row passes.
 
-    A date filter keeps dated documents only. ``where.all_statuses`` is no condition of the store.
+    A date filter keeps dated documents only. ``where.all_statuses`` is the engine's to
+    turn into conditions.
 
     Raises:
         InvalidRequestError: a glob is malformed, or a value is no text.
@@ -30,6 +31,8 @@ def _memberships(where: Filters) -> Iterator[str]:
     ):
         if values:
             yield sql_in(column, values, field=f"filters.{field}")
+    if where.exclude_statuses:
+        yield f"NOT ({sql_in(STATUS, where.exclude_statuses, field='filters.exclude_statuses')})"
 
 
 def _globs(where: Filters) -> Iterator[str]:

@@ -67,6 +67,7 @@ class Filters(_message.Message):
     SINCE_FIELD_NUMBER: _builtins.int
     BEFORE_FIELD_NUMBER: _builtins.int
     ALL_STATUSES_FIELD_NUMBER: _builtins.int
+    EXCLUDE_STATUSES_FIELD_NUMBER: _builtins.int
     since: _builtins.str
     """Only documents of this date or later, ISO 8601."""
     before: _builtins.str
@@ -97,6 +98,10 @@ class Filters(_message.Message):
     def statuses(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Document statuses, as in "accepted"."""
 
+    @_builtins.property
+    def exclude_statuses(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Not documents with these statuses."""
+
     def __init__(
         self,
         *,
@@ -109,10 +114,11 @@ class Filters(_message.Message):
         since: _builtins.str = ...,
         before: _builtins.str = ...,
         all_statuses: _builtins.bool = ...,
+        exclude_statuses: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_statuses", b"all_statuses", "before", b"before", "exclude", b"exclude", "folders", b"folders", "include", b"include", "kinds", b"kinds", "languages", b"languages", "since", b"since", "statuses", b"statuses"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_statuses", b"all_statuses", "before", b"before", "exclude", b"exclude", "exclude_statuses", b"exclude_statuses", "folders", b"folders", "include", b"include", "kinds", b"kinds", "languages", b"languages", "since", b"since", "statuses", b"statuses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

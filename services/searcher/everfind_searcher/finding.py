@@ -1,0 +1,116 @@
+"""From a question to hits in their order: both arms, ranking, what is hidden, and what takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import DeadlineExceededError
+from everfind_core.lexical import query_terms
+from everfind_core.model import Filters, Hidden, SearchMode, SearchRequest
+from everfind_core.ports import ChunkSnapshot, Embedder, ScoredChunk
+from everfind_searcher.fetching import Fetcher
+from everfind_searcher.hiding import Hiding, replaced_best
+from everfind_searcher.query_vectors import QueryVectors
+from everfind_searcher.ranking import Ranked, admit, rank
+from everfind_searcher.settings import SearcherSettings
+from everfind_searcher.succession import succeed
+
+CANDIDATES = 200
+"""Chunks that each arm contributes. The same for every page, or pages would not fit together."""
+
+Arms = tuple[Sequence[ScoredChunk], Sequence[ScoredChunk]]
+"""What the semantic and the lexical arm found, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``hits`` with enough evidence, best first, of ``candidates``; what was hidden, and what to say of it."""
+
+    hits: Sequence[Ranked]
+    candidates: Sequence[Ranked]
+    hidden: Hidden = field(default_factory=Hidden)
+    warnings: tuple[str, ...] = ()
+
+
+class Finder:
+    """Finds hits in an index's chunks. Thread-safe."""
+
+    def __init__(self, settings: SearcherSettings, embedder: Embedder) -> None:
+        self._settings = settings
+        self._vectors = QueryVectors(embedder)
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="lexical")
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def visible(self, asked: Filters) -> Filters:
+        """The filters that also leave out what is hidden unless all is asked for."""
+        return self._hiding(asked).visible(asked)
+
+    def find(self, request: SearchRequest, snapshot: ChunkSnapshot, length: int, cancel: Cancellation) -> Found:
+        """All hits for ``request``; successors are brought to the first ``length`` places, hidden files counted there.
+
+        The arms are asked for everything first. Only where that has something hidden in it they are asked again, for
+        what is visible alone: so nothing that is hidden takes a place, or moves what is not.
+        """
+        asked = request.filters
+        hiding = self._hiding(asked)
+        query = self._read(request, cancel)
+        arms = self._arms(query, snapshot, asked, cancel)
+        ranked = candidates = self._ranked(request, arms)
+        if hiding.hides_any([found.chunk for arm in arms for found in arm]):
+            candidates = self._ranked(request, self._arms(query, snapshot, hiding.visible(asked), cancel))
+        everything = _admitted(request, ranked)
+        hits = succeed(
+            everything if candidates is ranked else _admitted(request, candidates),
+            everything,
+            hidden=lambda chunk: bool(hiding.rule(chunk)),
+            fetch=Fetcher(snapshot, hiding.visible(asked), query.terms, query.vector),
+            length=length,
+        )
+        warning = replaced_best(everything, hiding, asked.folders)
+        return Found(hits, candidates, hiding.report(everything, length), (warning,) if warning else ())
+
+    def _hiding(self, asked: Filters) -> Hiding:
+        settings = self._settings
+        return Hiding.of(asked, statuses=settings.hidden_statuses, exclude=settings.default_exclude)
+
+    def _read(self, request: SearchRequest, cancel: Cancellation) -> _Query:
+        semantic, lexical = request.mode is not SearchMode.LEXICAL, request.mode is not SearchMode.SEMANTIC
+        return _Query(
+            query_terms(request.query) if lexical else [],
+            self._vectors.of(request.query, cancel) if semantic else None,
+        )
+
+    def _arms(self, query: _Query, snapshot: ChunkSnapshot, where: Filters, cancel: Cancellation) -> Arms:
+        """Both arms' lists, found in parallel; a plain mode leaves the other one empty."""
+        lexical = self._threads.submit(snapshot.lexical, query.terms, CANDIDATES, where) if query.terms else None
+        semantic = () if query.vector is None else snapshot.semantic(query.vector, CANDIDATES, where)
+        cancel.check()
+        try:
+            return semantic, lexical.result(cancel.remaining()) if lexical else ()
+        except TimeoutError:
+            raise DeadlineExceededError("the call's deadline has passed") from None
+
+    def _ranked(self, request: SearchRequest, arms: Arms) -> list[Ranked]:
+        fusion, rrf_k = self._settings.fusion, self._settings.rrf_k
+        return rank(request.query, *arms, mode=request.mode, fusion=fusion, rrf_k=rrf_k)
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """A question as the arms take it; without terms or vector where its arm is not asked."""
+
+    terms: Sequence[str]
+    vector: npt.NDArray[np.float32] | None
+
+
+def _admitted(request: SearchRequest, ranked: Sequence[Ranked]) -> list[Ranked]:
+    return admit(ranked, min_score=request.min_score, relative_cutoff=request.relative_cutoff)
