@@ -21,7 +21,7 @@ from everfind_core.model import FileRef, Folder
 from everfind_embedder.encoder import plan_runs
 from everfind_embedder.packaged import load_packaged
 from everfind_embedder.quota import cpu_quota
-from everfind_indexer.extractors import extract
+from everfind_indexer.extractors import Extraction
 from everfind_indexer.looking import file_state
 from everfind_indexer.preparing import Preparation, prepare
 from everfind_indexer.reading import read_file
@@ -99,14 +99,15 @@ def _sequences(corpus: Path) -> list[Ids]:
     model = load_packaged()
     folder = Folder("bench", str(corpus))
     settings = IndexerSettings(corpus.parent / "unused", (folder,))
-    how = Preparation(extract, SyntaxChunker(), model.tokenizer, settings.limits(model.info))
     sequences: dict[str, Ids] = {}
-    for found in Sources(settings).discover(folder).files:
-        raw = read_file(folder.root, found.path, settings.max_file_bytes)
-        prepared = prepare(file_state(FileRef(folder.name, found.path), found, 0, raw.content_hash), raw.data, how)
-        for row, ids in zip(prepared.rows, prepared.token_ids, strict=True):
-            if ids is not None:
-                sequences.setdefault(row.embedding_key, model.tokenizer.wrap(ids))
+    with Extraction() as extraction:
+        how = Preparation(extraction.extract, SyntaxChunker(), model.tokenizer, settings.limits(model.info))
+        for found in Sources(settings).discover(folder).files:
+            raw = read_file(folder.root, found.path, settings.sizes.of(found.path))
+            prepared = prepare(file_state(FileRef(folder.name, found.path), found, 0, raw.content_hash), raw.data, how)
+            for row, ids in zip(prepared.rows, prepared.token_ids, strict=True):
+                if ids is not None:
+                    sequences.setdefault(row.embedding_key, model.tokenizer.wrap(ids))
     return list(sequences.values())
 
 

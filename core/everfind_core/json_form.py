@@ -187,6 +187,8 @@ def grep_json(answer: GrepAnswer) -> Json:
                 "absolute_path": match.absolute_path,
                 "line": match.line,
                 "text": match.text,
+                "page": match.page or None,
+                "extracted_from": match.extracted_from or None,
             }
             for match in answer.matches
         ],
@@ -208,6 +210,7 @@ def file_json(text: FileText) -> Json:
         "truncated": text.truncated,
         "indexed": text.indexed,
         "redactions": text.redactions,
+        "extracted_from": text.extracted_from or None,
     }
 
 
@@ -256,6 +259,7 @@ def _passage_json(passage: Passage) -> Json:
         "end_line": passage.end_line,
         "text": passage.text,
         "changed": passage.changed,
+        "extracted_from": passage.extracted_from or None,
     }
 
 

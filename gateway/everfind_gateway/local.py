@@ -11,6 +11,7 @@ from everfind_core.ports import ChunkReader, ChunkWriter, Embedder, Indexer, Sea
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.sizes import SizeLimits
 from everfind_indexer.syntax import SyntaxChunker
 from everfind_indexer.vectors import KeptVectors
 from everfind_rpc.json_api import read_key
@@ -73,7 +74,7 @@ class LocalWorkspace:
                 index_directory=settings.index_dir,
                 folders=settings.folders,
                 user_ignore=settings.user_ignore,
-                max_file_bytes=settings.max_file_bytes,
+                sizes=SizeLimits(settings.max_file_bytes, settings.max_document_bytes),
                 redact_secrets=settings.redact_secrets,
                 chunk_tokens=settings.chunk_tokens,
                 code_chunk_tokens=settings.code_chunk_tokens,

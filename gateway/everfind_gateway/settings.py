@@ -109,7 +109,15 @@ class SettingValues(BaseSettings):
     )
     max_file_bytes: int = _setting(
         500_000,
-        "Larger files are left out, and counted as `too_large`.",
+        "Larger text files are left out, and counted as `too_large`.",
+        group="Index",
+        shapes_answers=True,
+        ge=1,
+        le=1 << 30,
+    )
+    max_document_bytes: int = _setting(
+        50_000_000,
+        "Larger documents (PDF, Office, EPUB, mail), most of whose bytes are no text, are left out likewise.",
         group="Index",
         shapes_answers=True,
         ge=1,

@@ -28,7 +28,8 @@ class Document:
 
     ``language`` is a lower-case name (``python``, ``markdown``; empty if unknown). ``page_starts`` are the line
     numbers (from 1) at which pages 1, 2, … begin, where the file has pages. ``status``, ``date`` (ISO 8601) and
-    ``successor`` come from front matter or recognised headers.
+    ``successor`` come from front matter or recognised headers. ``extracted_from`` names the format (``pdf``, ``docx``)
+    of a file whose text is not its bytes; its lines are those of the extracted text.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Document:
     date: str = ""
     successor: str = ""
     redactions: int = 0
+    extracted_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ class SkipReason(StrEnum):
     VANISHED = "vanished"
     NO_TEXT = "no_text"
     EXTRACTION_FAILED = "extraction_failed"
+    ENCRYPTED = "encrypted"
+    OVER_LIMIT = "over_limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,10 @@ class ReadFileRequest:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """Lines of a file, secrets masked. ``indexed`` says whether these bytes are the ones the index holds."""
+    """Lines of a file, secrets masked. ``indexed`` says whether these bytes are the ones the index holds.
+
+    ``extracted_from`` names the format (``pdf``, ``docx``) where the lines are those of extracted text.
+    """
 
     ref: FileRef
     absolute_path: str
@@ -132,6 +137,7 @@ class FileText:
     truncated: bool = False
     indexed: bool = True
     redactions: int = 0
+    extracted_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +160,17 @@ class GrepRequest:
 
 @dataclass(frozen=True, slots=True)
 class GrepMatch:
-    """One matching line: number from 1, and the line's text (masked, cut around the match when very long)."""
+    """One matching line: number from 1, and the line's text (masked, cut around the match when very long).
+
+    ``page`` counts from 1 where the file has pages. ``extracted_from`` as in :class:`FileText`.
+    """
 
     ref: FileRef
     absolute_path: str
     line: int
     text: str
+    page: int = 0
+    extracted_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)

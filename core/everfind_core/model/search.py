@@ -255,13 +255,17 @@ class GatherRequest:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A hit with its surroundings. ``changed``: the file is not the indexed version, so the stored text is shown."""
+    """A hit with its surroundings. ``changed``: the file is not the indexed version, so the stored text is shown.
+
+    ``extracted_from`` names the format where the lines read around the hit are those of extracted text.
+    """
 
     hit: Hit
     start_line: int
     end_line: int
     text: str
     changed: bool = False
+    extracted_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ def _show_matches(answer: GrepAnswer) -> None:
 
     if answer.matches:
         emit("\n".join(f"{location(m.ref.folder, m.ref.path)}:{m.line}:{harmless(m.text)}" for m in answer.matches))
+        if any(m.extracted_from for m in answer.matches):
+            note("lines of documents are those of the text extracted from them")
     else:
         note(f"no match in {answer.files_searched:,} files")
     if answer.truncated:
@@ -109,6 +111,8 @@ def cat(
         return
     if text.text:
         emit(for_stdout(text.text))
+    if text.extracted_from:
+        note(f"this is the text extracted from a file of format {text.extracted_from}")
     if text.truncated:
         note(f"cut after line {text.end_line:,} of {text.total_lines:,}; --lines shows the rest")
 

@@ -73,6 +73,7 @@ class Passage(TypedDict):
     end_line: int
     text: str
     changed: bool
+    extracted_from: str | None
 
 
 @with_config(_OPEN)
@@ -128,7 +129,10 @@ class FoldersOutput(TypedDict):
 
 @with_config(_OPEN)
 class FileOutput(TypedDict):
-    """Lines of a file, secrets masked; `indexed` says whether the index holds this version of it."""
+    """Lines of a file, secrets masked; `indexed` says whether the index holds this version of it.
+
+    `extracted_from` names the format where the lines are those of extracted text (PDF, DOCX …).
+    """
 
     folder: str
     path: str
@@ -140,17 +144,20 @@ class FileOutput(TypedDict):
     truncated: bool
     indexed: bool
     redactions: int
+    extracted_from: str | None
 
 
 @with_config(_OPEN)
 class GrepMatch(TypedDict):
-    """A matching line."""
+    """A matching line, of the text extracted from a document where `extracted_from` names its format."""
 
     folder: str
     path: str
     absolute_path: str
     line: int
     text: str
+    page: int | None
+    extracted_from: str | None
 
 
 @with_config(_OPEN)

@@ -90,6 +90,8 @@ def file_text(text: FileText) -> str:
     if not text.text and text.start_line > text.total_lines:
         return f"{name} has {count(text.total_lines, 'line')}; there is no line {text.start_line:,}."
     facts = [f"{name} lines {text.start_line:,}-{text.end_line:,} of {text.total_lines:,}"]
+    if text.extracted_from:
+        facts.append(f"of the text extracted from {text.extracted_from}")
     if text.redactions:
         facts.append("secrets masked")
     if not text.indexed:
@@ -106,6 +108,8 @@ def grep_text(answer: GrepAnswer) -> str:
     lines = [f"{shown_path(f'{m.ref.folder}/{m.ref.path}')}:{m.line}:{m.text}" for m in answer.matches]
     if not answer.matches:
         lines.append(f"No match in {count(answer.files_searched, 'file')}.")
+    if any(m.extracted_from for m in answer.matches):
+        lines.append("[lines of documents are those of the text extracted from them, as cat_file shows it]")
     if answer.truncated:
         lines.append(f"[not all matches: {answer.truncated}; narrow it down by folders, globs or a longer pattern]")
     return "\n".join(lines)

@@ -38,6 +38,8 @@ SKIP_REASONS = EnumTable(
         SkipReason.VANISHED: pb.SKIP_REASON_VANISHED,
         SkipReason.NO_TEXT: pb.SKIP_REASON_NO_TEXT,
         SkipReason.EXTRACTION_FAILED: pb.SKIP_REASON_EXTRACTION_FAILED,
+        SkipReason.ENCRYPTED: pb.SKIP_REASON_ENCRYPTED,
+        SkipReason.OVER_LIMIT: pb.SKIP_REASON_OVER_LIMIT,
     }
 )
 
@@ -163,6 +165,7 @@ def file_text_to_proto(text: FileText) -> indexer_pb.ReadFileResponse:
         truncated=text.truncated,
         indexed=text.indexed,
         redactions=text.redactions,
+        extracted_from=text.extracted_from,
     )
 
 
@@ -178,6 +181,7 @@ def file_text_from_proto(message: indexer_pb.ReadFileResponse) -> FileText:
         truncated=message.truncated,
         indexed=message.indexed,
         redactions=message.redactions,
+        extracted_from=message.extracted_from,
     )
 
 
@@ -217,7 +221,12 @@ def grep_request_from_proto(message: indexer_pb.GrepRequest) -> GrepRequest:
 def grep_match_to_proto(match: GrepMatch) -> indexer_pb.GrepMatch:
     """A matching line as a message."""
     return indexer_pb.GrepMatch(
-        ref=file_ref_to_proto(match.ref), absolute_path=match.absolute_path, line=match.line, text=match.text
+        ref=file_ref_to_proto(match.ref),
+        absolute_path=match.absolute_path,
+        line=match.line,
+        text=match.text,
+        page=match.page,
+        extracted_from=match.extracted_from,
     )
 
 
@@ -228,6 +237,8 @@ def grep_match_from_proto(message: indexer_pb.GrepMatch) -> GrepMatch:
         absolute_path=message.absolute_path,
         line=message.line,
         text=message.text,
+        page=message.page,
+        extracted_from=message.extracted_from,
     )
 
 

@@ -231,6 +231,7 @@ def passage_to_proto(passage: Passage) -> pb.Passage:
         end_line=passage.end_line,
         text=passage.text,
         changed=passage.changed,
+        extracted_from=passage.extracted_from,
     )
 
 
@@ -242,6 +243,7 @@ def passage_from_proto(message: pb.Passage) -> Passage:
         end_line=message.end_line,
         text=message.text,
         changed=message.changed,
+        extracted_from=message.extracted_from,
     )
 
 

@@ -54,7 +54,10 @@ class IndexerServerSettings(ServiceSettings):
     )
     embedder: str = Field(description="HOST:PORT of the embedder.")
     user_ignore: Path | None = Field(default=None, description="An .indexignore that holds for every folder.")
-    max_file_bytes: int = Field(default=500_000, ge=1, le=1 << 30, description="Larger files are left out.")
+    max_file_bytes: int = Field(default=500_000, ge=1, le=1 << 30, description="Larger text files are left out.")
+    max_document_bytes: int = Field(
+        default=50_000_000, ge=1, le=1 << 30, description="Larger documents (PDF, Office, mail …) are left out."
+    )
     redact_secrets: bool = Field(default=True, description="Mask private keys and provider tokens.")
     chunk_tokens: int = Field(default=200, ge=16, le=8192, description="Tokens that a chunk of prose aims at.")
     code_chunk_tokens: int = Field(default=128, ge=16, le=8192, description="Tokens that a chunk of code aims at.")
@@ -88,6 +91,7 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
     from everfind_indexer.engine import IndexEngine
     from everfind_indexer.servicer import indexer_service
     from everfind_indexer.settings import IndexerSettings
+    from everfind_indexer.sizes import SizeLimits
     from everfind_indexer.store import open_writer
     from everfind_indexer.syntax import SyntaxChunker
     from everfind_rpc.channel import Connection
@@ -100,7 +104,7 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
             index_directory=settings.index_dir,
             folders=settings.folders,
             user_ignore=settings.user_ignore,
-            max_file_bytes=settings.max_file_bytes,
+            sizes=SizeLimits(settings.max_file_bytes, settings.max_document_bytes),
             redact_secrets=settings.redact_secrets,
             chunk_tokens=settings.chunk_tokens,
             code_chunk_tokens=settings.code_chunk_tokens,

@@ -33,7 +33,7 @@ from everfind_core.ports import Chunker, Embedder, EventSink
 from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_indexer.catalog import Catalog
 from everfind_indexer.extractors import REVISION as EXTRACTION_REVISION
-from everfind_indexer.extractors import extract
+from everfind_indexer.extractors import Extraction
 from everfind_indexer.grep import grep
 from everfind_indexer.lock import lock_holder, writer_lock
 from everfind_indexer.preparing import Preparation
@@ -71,6 +71,7 @@ class IndexEngine:
         check_place(self._settings.index_directory)
         model = self._embedder.model()
         with (
+            Extraction() as extraction,
             writer_lock(self._settings.index_directory, wait=request.wait, cancel=cancel),
             open_target(
                 self._settings.index_directory, self._recipe(model), model, self._open_store, rebuild=request.rebuild
@@ -81,7 +82,7 @@ class IndexEngine:
                 request,
                 target,
                 self._sources,
-                self._preparation(model),
+                self._preparation(model, extraction),
                 self._embedder,
                 kept=kept,
                 concurrency=self._settings.concurrency or DEFAULT_CONCURRENCY,
@@ -201,9 +202,9 @@ class IndexEngine:
             secrets=SECRETS_REVISION if self._settings.redact_secrets else "off",
         )
 
-    def _preparation(self, model: ModelInfo) -> Preparation:
+    def _preparation(self, model: ModelInfo, extraction: Extraction) -> Preparation:
         return Preparation(
-            extract=extract,
+            extract=extraction.extract,
             chunker=self._chunker,
             tokenizer=self._embedder.tokenizer(),
             limits=self._settings.limits(model),

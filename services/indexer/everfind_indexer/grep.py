@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -11,7 +12,8 @@ from everfind_core.errors import InvalidRequestError
 from everfind_core.globs import compile_globs
 from everfind_core.model import FileRef, GrepAnswer, GrepMatch, GrepRequest
 from everfind_core.ports import NotExtractedError
-from everfind_indexer.sources import Sources, absolute_path
+from everfind_indexer.extractors import Extraction
+from everfind_indexer.sources import Sources, SourceText, absolute_path
 
 MAX_PATTERN = 1_000
 MAX_RESULTS = 10_000
@@ -34,20 +36,21 @@ def grep(request: GrepRequest, sources: Sources, cancel: Cancellation) -> GrepAn
     ends = time.monotonic() + request.seconds
     matches: list[GrepMatch] = []
     searched = 0
-    for ref in _files(request, sources, cancel):
-        cancel.check()
-        if time.monotonic() > ends:
-            return GrepAnswer(tuple(matches), searched, f"stopped after {request.seconds:g} s")
-        try:
-            text = sources.read(ref).text
-        except NotExtractedError:
-            continue
-        searched += 1
-        matches += _matches(ref, absolute_path(sources.folder(ref.folder), ref.path), text, find)
-        if len(matches) > request.max_results:
-            return GrepAnswer(
-                tuple(matches[: request.max_results]), searched, f"stopped after {request.max_results} matches"
-            )
+    with Extraction() as extraction:
+        for ref in _files(request, sources, cancel):
+            cancel.check()
+            if time.monotonic() > ends:
+                return GrepAnswer(tuple(matches), searched, f"stopped after {request.seconds:g} s")
+            try:
+                source = sources.read(ref, extraction)
+            except NotExtractedError:
+                continue
+            searched += 1
+            matches += _matches(ref, absolute_path(sources.folder(ref.folder), ref.path), source, find)
+            if len(matches) > request.max_results:
+                return GrepAnswer(
+                    tuple(matches[: request.max_results]), searched, f"stopped after {request.max_results} matches"
+                )
     return GrepAnswer(tuple(matches), searched)
 
 
@@ -93,8 +96,9 @@ def _files(request: GrepRequest, sources: Sources, cancel: Cancellation) -> Iter
                 yield FileRef(name, found.path)
 
 
-def _matches(ref: FileRef, place: str, text: str, find: Matcher) -> Iterator[GrepMatch]:
+def _matches(ref: FileRef, place: str, source: SourceText, find: Matcher) -> Iterator[GrepMatch]:
     """One match a line: the first on it."""
+    text = source.text
     line, counted, line_end = 1, 0, -1
     for start, end in find(text.removesuffix("\n")):
         if start <= line_end:
@@ -104,7 +108,9 @@ def _matches(ref: FileRef, place: str, text: str, find: Matcher) -> Iterator[Gre
         line_start = text.rfind("\n", 0, start) + 1
         line_end = text.find("\n", start)
         line_end = len(text) if line_end < 0 else line_end
-        yield GrepMatch(ref, place, line, _excerpt(text[line_start:line_end], start - line_start, end - line_start))
+        shown = _excerpt(text[line_start:line_end], start - line_start, end - line_start)
+        page = bisect_right(source.page_starts, line)
+        yield GrepMatch(ref, place, line, shown, page, source.extracted_from)
 
 
 def _excerpt(line: str, start: int, end: int) -> str:

@@ -12,6 +12,7 @@ from everfind_indexer.found import FoundFile
 from everfind_indexer.pipeline import Clock
 from everfind_indexer.preparing import Preparation, PreparedFile, prepare, skipped
 from everfind_indexer.reading import read_file
+from everfind_indexer.sizes import SizeLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Looker:
     folder: Folder
     known: Mapping[str, FileState]
     how: Preparation
-    max_file_bytes: int
+    sizes: SizeLimits
     force: bool
     clock: Clock
 
@@ -68,7 +69,7 @@ class Looker:
         looked = time.time_ns()
         try:
             with self.clock.measure(IndexStage.READ):
-                raw = read_file(self.folder.root, found.path, self.max_file_bytes)
+                raw = read_file(self.folder.root, found.path, self.sizes.of(found.path))
         except NotExtractedError as error:
             if error.reason is SkipReason.VANISHED:
                 return Vanished(before)

@@ -15,6 +15,7 @@ from everfind_core.model import SkipReason
 from everfind_core.paths import check_relative, decode_path, encode_path, printable
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.found import FoundFile
+from everfind_indexer.sizes import too_large
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # O_NONBLOCK: a fifo that took the file's place must not hold the run.
@@ -29,6 +30,14 @@ class RawFile:
     data: bytes
     found: FoundFile
     content_hash: str
+
+
+class _TooLargeError(Exception):
+    """A file has more bytes than it may."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
 
 
 def read_file(root: str | bytes | Path, path: str, max_bytes: int) -> RawFile:
@@ -53,6 +62,8 @@ def read_file(root: str | bytes | Path, path: str, max_bytes: int) -> RawFile:
             data, before, settled = _read(segments[-1], directory, max_bytes)
             if not settled:
                 data, before, _ = _read(segments[-1], directory, max_bytes)
+        except _TooLargeError as error:
+            raise too_large(path, error.size, max_bytes) from error
         except OSError as error:
             raise NotExtractedError(_reason(error), error.strerror or "") from error
     if not data:
@@ -112,7 +123,7 @@ def _check_regular(found: os.stat_result, max_bytes: int) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise NotExtractedError(SkipReason.SPECIAL)
     if found.st_size > max_bytes:
-        raise _too_large(found.st_size, max_bytes)
+        raise _TooLargeError(found.st_size)
 
 
 def _read_all(file: int, max_bytes: int) -> bytes:
@@ -123,12 +134,8 @@ def _read_all(file: int, max_bytes: int) -> bytes:
         blocks.append(block)
         size += len(block)
         if size > max_bytes:
-            raise _too_large(size, max_bytes)
+            raise _TooLargeError(size)
     return b"".join(blocks)
-
-
-def _too_large(size: int, max_bytes: int) -> NotExtractedError:
-    return NotExtractedError(SkipReason.TOO_LARGE, f"{size:,} bytes; max_file_bytes is {max_bytes:,}")
 
 
 def _reason(error: OSError) -> SkipReason:

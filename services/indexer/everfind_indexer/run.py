@@ -40,7 +40,15 @@ PRUNE_FILES = 1_000
 RECORD_FILES = 1_000
 COVERAGE_SECONDS = 2.0
 
-_WORTH_A_WORD = frozenset({SkipReason.UNREADABLE, SkipReason.EXTRACTION_FAILED, SkipReason.NO_TEXT})
+_WORTH_A_WORD = frozenset(
+    {
+        SkipReason.UNREADABLE,
+        SkipReason.EXTRACTION_FAILED,
+        SkipReason.NO_TEXT,
+        SkipReason.ENCRYPTED,
+        SkipReason.OVER_LIMIT,
+    }
+)
 
 
 class Run:
@@ -115,8 +123,8 @@ class Run:
         tally.todo, tally.postponed, tally.unchanged = len(files), len(todo.read) - len(files), todo.unchanged
         self._tallies[folder.name] = tally
         self._publish()  # hits of this folder must find its root
-        limit = self._sources.max_file_bytes
-        self._process(Looker(folder, todo.known, self._how, limit, request.force, self._clock), files, tally)
+        sizes = self._sources.sizes
+        self._process(Looker(folder, todo.known, self._how, sizes, request.force, self._clock), files, tally)
         self._forget_later(tally, self._surely_gone(todo.gone, found.skipped))
         catalog.record_left_out(folder.name, found.skipped, below=below)
         skipped = catalog.coverage(folder.name)[0].skipped

@@ -10,6 +10,7 @@ from everfind_core.chunking import limits_by_kind
 from everfind_core.lifecycle import DEFAULT_VOCABULARY, Vocabulary
 from everfind_core.model import Folder, LineKind, ModelInfo
 from everfind_core.ports import ChunkLimits
+from everfind_indexer.sizes import DEFAULT_SIZES, SizeLimits
 from everfind_indexer.vectors import KeptVectors
 
 
@@ -25,7 +26,7 @@ class IndexerSettings:
     folders: tuple[Folder, ...]
     workspace: str = ""
     user_ignore: Path | None = None
-    max_file_bytes: int = 500_000
+    sizes: SizeLimits = DEFAULT_SIZES
     redact_secrets: bool = True
     chunk_tokens: int = 200
     code_chunk_tokens: int = 128

@@ -15,9 +15,10 @@ from everfind_core.paths import check_relative, decode_os_path, encode_os_path
 from everfind_core.ports import NotExtractedError
 from everfind_core.secrets import mask_secrets
 from everfind_indexer.discovery import Discovery, discover, is_indexable
-from everfind_indexer.extractors import extract
+from everfind_indexer.extractors import Extraction
 from everfind_indexer.reading import read_file
 from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.sizes import SizeLimits
 
 MAX_LINES = 5_000
 MAX_CHARACTERS = 500_000
@@ -25,18 +26,23 @@ MAX_CHARACTERS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A file's text as the index sees it (extracted, secrets masked), and the hash of its bytes."""
+    """A file's text as the index sees it (extracted, secrets masked), and the hash of its bytes.
+
+    ``page_starts`` are the lines (from 1) at which its pages start; ``extracted_from`` names the format of a document.
+    """
 
     text: str
     content_hash: str
     redactions: int
+    page_starts: tuple[int, ...] = ()
+    extracted_from: str = ""
 
 
 class _Rules(TypedDict):
     exclude_roots: tuple[str, ...]
     include: tuple[str, ...]
     user_ignore: Path | None
-    max_file_bytes: int
+    sizes: SizeLimits
 
 
 class Sources:
@@ -45,7 +51,7 @@ class Sources:
     def __init__(self, settings: IndexerSettings) -> None:
         self._settings = settings
         self._by_name = {folder.name: folder for folder in settings.folders}
-        self.max_file_bytes = settings.max_file_bytes
+        self.sizes = settings.sizes
 
     def by_name(self) -> dict[str, Folder]:
         """The added folders."""
@@ -87,16 +93,16 @@ class Sources:
                 details=error.details,
             ) from error
 
-    def read(self, ref: FileRef) -> SourceText:
+    def read(self, ref: FileRef, extraction: Extraction) -> SourceText:
         """A file's text; the caller has made sure that it is indexable.
 
         Raises:
             NotExtractedError: it has none.
         """
-        raw = read_file(self.folder(ref.folder).root, ref.path, self.max_file_bytes)
-        document = extract(ref.path, raw.data)
+        raw = read_file(self.folder(ref.folder).root, ref.path, self.sizes.of(ref.path))
+        document = extraction.extract(ref.path, raw.data)
         text, redactions = mask_secrets(document.text) if self._settings.redact_secrets else (document.text, 0)
-        return SourceText(text, raw.content_hash, redactions)
+        return SourceText(text, raw.content_hash, redactions, document.page_starts, document.extracted_from)
 
     def read_lines(self, request: ReadFileRequest, indexed_hash: Callable[[str, str], str]) -> FileText:
         """Lines of an indexable file.
@@ -126,6 +132,7 @@ class Sources:
             truncated=truncated,
             indexed=source.content_hash == indexed_hash(folder.name, request.path),
             redactions=source.redactions,
+            extracted_from=source.extracted_from,
         )
 
     def _indexable(self, folder: Folder, ref: FileRef) -> SourceText:
@@ -133,7 +140,8 @@ class Sources:
         if not allowed:
             raise _not_indexable(ref, "it is absent, ignored, or left out of the index")
         try:
-            return self.read(ref)
+            with Extraction() as extraction:
+                return self.read(ref, extraction)
         except NotExtractedError as error:
             raise _not_indexable(ref, error.message or error.reason.value) from error
 
@@ -145,7 +153,7 @@ class Sources:
             exclude_roots=(*others, index),
             include=folder.include,
             user_ignore=self._settings.user_ignore,
-            max_file_bytes=self.max_file_bytes,
+            sizes=self.sizes,
         )
 
 

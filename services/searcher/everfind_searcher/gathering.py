@@ -29,7 +29,7 @@ def _passage(hit: Hit, source: SourceReader, context_lines: int) -> Passage:
         return Passage(hit, hit.start_line, hit.end_line, hit.text, changed=True)
     if not read.indexed:
         return Passage(hit, hit.start_line, hit.end_line, hit.text, changed=True)
-    return Passage(hit, read.start_line, read.end_line, read.text)
+    return Passage(hit, read.start_line, read.end_line, read.text, extracted_from=read.extracted_from)
 
 
 def _markdown(answer: SearchAnswer, passages: tuple[Passage, ...]) -> str:
@@ -48,6 +48,10 @@ def _block(passage: Passage, position: int, count: int) -> str:
         f"[{hit.label}]",
         *([f"[{printable(hit.lifecycle)}]"] if hit.lifecycle else []),
     ]
+    if hit.page:
+        facts.append(f"page {hit.page}")
+    if passage.extracted_from:
+        facts.append(f"text extracted from {passage.extracted_from}")
     if hit.symbol or hit.heading:
         facts.append(printable(hit.symbol or hit.heading))
     if passage.changed:

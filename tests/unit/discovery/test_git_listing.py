@@ -15,6 +15,7 @@ from everfind_core.errors import CancelledError
 from everfind_core.model import SkipReason
 from everfind_indexer.discovery import Discovery, discover, is_indexable
 from everfind_indexer.discovery import git as git_module
+from everfind_indexer.sizes import SizeLimits
 
 Git = Callable[..., bytes]
 Write = Callable[[Mapping[str, str | bytes]], None]
@@ -312,7 +313,7 @@ def test_every_kind_of_entry_has_its_reason_in_a_work_tree(root: Path, git: Git,
     (root / "link").symlink_to("ok.py")
     (root / "loop").symlink_to(".")
     os.mkfifo(root / "sub" / "pipe")
-    found = discover(root, max_file_bytes=100)
+    found = discover(root, sizes=SizeLimits(text=100))
     assert paths(found) == ["ok.py", "sub/pipe_here/.keep"]
     assert skipped(found) == {
         "pic.PNG": SkipReason.BINARY, "void": SkipReason.EMPTY, "big.txt": SkipReason.TOO_LARGE,

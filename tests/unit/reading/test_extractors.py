@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 
 from everfind_core.model import Document, LineKind, SkipReason
 from everfind_core.ports import NotExtractedError
-from everfind_indexer import extractors
 from everfind_indexer.discovery import discover
-from everfind_indexer.extractors import extract
+from everfind_indexer.extractors import Extraction
+
+
+def extract(path: str, raw: bytes) -> Document:
+    with Extraction() as extraction:
+        return extraction.extract(path, raw)
+
 
 CODE, CONFIG, MARKDOWN, PROSE = LineKind.CODE, LineKind.CONFIG, LineKind.MARKDOWN, LineKind.PROSE
 
@@ -136,24 +141,9 @@ def test_any_json_is_a_document_or_has_no_text(value: Any) -> None:
     assert reason is SkipReason.NO_TEXT
 
 
-class BookExtractor:
-    """Stands for an extractor of a binary format."""
-
-    extensions = frozenset({"epub"})
-
-    def accepts(self, path: str, head: bytes) -> bool:
-        return path.lower().endswith(".epub") and head.startswith(b"PK")
-
-    def extract(self, path: str, raw: bytes) -> Document:
-        return Document(text=f"{path}: {len(raw)} bytes\n", kind=LineKind.PROSE, language="")
-
-
-def test_one_registry_line_makes_a_binary_format_indexable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.EPUB").write_bytes(b"PK\3\4\0")
-    (tmp_path / "b.pdf").write_bytes(b"%PDF\0")
-    assert discover(tmp_path).files == ()
-    monkeypatch.setattr(extractors, "EXTRACTORS", (BookExtractor(), *extractors.EXTRACTORS))
+def test_document_formats_are_found_although_they_are_binary(tmp_path: Path) -> None:
+    for name in ("a.PDF", "b.docx", "c.doc", "d.epub", "e.eml"):
+        (tmp_path / name).write_bytes(b"\0")
     found = discover(tmp_path)
-    assert [file.path for file in found.files] == ["a.EPUB"]
-    assert [(entry.ref.path, entry.reason) for entry in found.skipped] == [("b.pdf", SkipReason.BINARY)]
-    assert extract("a.EPUB", (tmp_path / "a.EPUB").read_bytes()).text == "a.EPUB: 5 bytes\n"
+    assert [file.path for file in found.files] == ["a.PDF", "b.docx", "d.epub", "e.eml"]
+    assert [(entry.ref.path, entry.reason) for entry in found.skipped] == [("c.doc", SkipReason.BINARY)]

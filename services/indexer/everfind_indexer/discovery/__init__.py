@@ -1,6 +1,6 @@
 """Which files below a folder are indexable, and why the others are not."""
 
-from everfind_indexer.discovery.discover import DEFAULT_MAX_FILE_BYTES, discover, is_indexable
+from everfind_indexer.discovery.discover import discover, is_indexable
 from everfind_indexer.found import Discovery, FoundFile
 
-__all__ = ["DEFAULT_MAX_FILE_BYTES", "Discovery", "FoundFile", "discover", "is_indexable"]
+__all__ = ["Discovery", "FoundFile", "discover", "is_indexable"]

@@ -16,8 +16,7 @@ from everfind_indexer.discovery.git import GitUnusableError, find_work_tree, is_
 from everfind_indexer.discovery.rules import Chain, RuleFile
 from everfind_indexer.discovery.walk import Limits, Place, Walk
 from everfind_indexer.found import Discovery
-
-DEFAULT_MAX_FILE_BYTES = 500_000
+from everfind_indexer.sizes import DEFAULT_SIZES, SizeLimits
 
 FolderRoot: TypeAlias = str | bytes | Path
 """An absolute directory: everfind's string form, bytes as on disk, or a path of the operating system."""
@@ -30,7 +29,7 @@ def discover(
     exclude_roots: Iterable[FolderRoot] = (),
     include: Iterable[str] = (),
     user_ignore: Path | None = None,
-    max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
+    sizes: SizeLimits = DEFAULT_SIZES,
     below: str | Collection[str] = (),
     cancel: Cancellation | None = None,
 ) -> Discovery:
@@ -51,7 +50,7 @@ def discover(
     given = ([below] if below else []) if isinstance(below, str) else below
     named = [decode_path(check_relative(path, field="below")) for path in given]
     limits = Limits(
-        max_file_bytes=max_file_bytes,
+        sizes=sizes,
         include=compile_globs(include, field="include"),
         exclude=frozenset(_inside(directory, exclude_roots)),
         below=frozenset(_present(directory, named)),
@@ -75,7 +74,7 @@ def is_indexable(
     exclude_roots: Iterable[FolderRoot] = (),
     include: Iterable[str] = (),
     user_ignore: Path | None = None,
-    max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
+    sizes: SizeLimits = DEFAULT_SIZES,
     cancel: Cancellation | None = None,
 ) -> bool:
     """Whether :func:`discover` would list the file at ``path`` (string form, below ``root``). Raises as it does."""
@@ -84,7 +83,7 @@ def is_indexable(
         exclude_roots=exclude_roots,
         include=include,
         user_ignore=user_ignore,
-        max_file_bytes=max_file_bytes,
+        sizes=sizes,
         below=check_relative(path),
         cancel=cancel,
     )

@@ -25,6 +25,7 @@ from everfind_indexer.discovery.names import (
 from everfind_indexer.discovery.rules import Chain, RuleFile, verdict
 from everfind_indexer.found import FoundFile
 from everfind_indexer.reading import read_file
+from everfind_indexer.sizes import SizeLimits, too_large
 
 INDEX_IGNORE = b".indexignore"
 GIT_IGNORE = b".gitignore"
@@ -52,7 +53,7 @@ class Limits:
     not into ``exclude`` (directories without ``/`` at the end), all below the folder.
     """
 
-    max_file_bytes: int
+    sizes: SizeLimits
     include: Globs | None = None
     exclude: frozenset[bytes] = frozenset()
     below: frozenset[bytes] = frozenset()
@@ -247,11 +248,14 @@ class Walk:
     def _by_size(self, path: bytes, stat: os.stat_result) -> None:
         if stat.st_size == 0:
             self._skip(path, SkipReason.EMPTY)
-        elif stat.st_size > self._limits.max_file_bytes:
-            limit = self._limits.max_file_bytes
-            self._skip(path, SkipReason.TOO_LARGE, f"{stat.st_size:,} bytes; max_file_bytes is {limit:,}")
+            return
+        name = encode_path(path)
+        limit = self._limits.sizes.of(name)
+        if stat.st_size > limit:
+            refused = too_large(name, stat.st_size, limit)
+            self._skip(path, refused.reason, refused.message)
         else:
-            self.files.append(FoundFile.of(encode_path(path), stat))
+            self.files.append(FoundFile.of(name, stat))
 
     # --- both ---------------------------------------------------------------------------------------------------------
 

@@ -39,7 +39,8 @@ class NotebookExtractor:
         blocks = [block for cell in cells if (block := _block(cell, language))]
         if not blocks:
             raise NotExtractedError(SkipReason.NO_TEXT, "a notebook without text in its cells")
-        return Document(text="\n\n".join(blocks) + "\n", kind=LineKind.MARKDOWN, language=language)
+        text = "\n\n".join(blocks) + "\n"
+        return Document(text=text, kind=LineKind.MARKDOWN, language=language, extracted_from="notebook")
 
 
 def _cells(notebook: Any) -> Iterator[dict[str, Any]]:

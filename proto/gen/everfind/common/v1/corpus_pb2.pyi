@@ -36,7 +36,7 @@ class _SkipReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SkipReason
     SKIP_REASON_BINARY: _SkipReason.ValueType  # 2
     """Not text, by extension or content."""
     SKIP_REASON_TOO_LARGE: _SkipReason.ValueType  # 3
-    """Larger than max_file_bytes."""
+    """Larger than max_file_bytes or, for a document, max_document_bytes."""
     SKIP_REASON_UNREADABLE: _SkipReason.ValueType  # 4
     """The operating system refused to read it."""
     SKIP_REASON_LINK: _SkipReason.ValueType  # 5
@@ -50,7 +50,11 @@ class _SkipReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SkipReason
     SKIP_REASON_NO_TEXT: _SkipReason.ValueType  # 9
     """A document without text, such as a scan."""
     SKIP_REASON_EXTRACTION_FAILED: _SkipReason.ValueType  # 10
-    """Its extractor failed or ran out of its bounds."""
+    """Broken, or not what its name says."""
+    SKIP_REASON_ENCRYPTED: _SkipReason.ValueType  # 11
+    """A document that needs a password."""
+    SKIP_REASON_OVER_LIMIT: _SkipReason.ValueType  # 12
+    """A document that takes more time or memory to read than it may."""
 
 class SkipReason(_SkipReason, metaclass=_SkipReasonEnumTypeWrapper):
     """Why something under a folder is not in the index."""
@@ -62,7 +66,7 @@ SKIP_REASON_IGNORED: SkipReason.ValueType  # 1
 SKIP_REASON_BINARY: SkipReason.ValueType  # 2
 """Not text, by extension or content."""
 SKIP_REASON_TOO_LARGE: SkipReason.ValueType  # 3
-"""Larger than max_file_bytes."""
+"""Larger than max_file_bytes or, for a document, max_document_bytes."""
 SKIP_REASON_UNREADABLE: SkipReason.ValueType  # 4
 """The operating system refused to read it."""
 SKIP_REASON_LINK: SkipReason.ValueType  # 5
@@ -76,7 +80,11 @@ SKIP_REASON_VANISHED: SkipReason.ValueType  # 8
 SKIP_REASON_NO_TEXT: SkipReason.ValueType  # 9
 """A document without text, such as a scan."""
 SKIP_REASON_EXTRACTION_FAILED: SkipReason.ValueType  # 10
-"""Its extractor failed or ran out of its bounds."""
+"""Broken, or not what its name says."""
+SKIP_REASON_ENCRYPTED: SkipReason.ValueType  # 11
+"""A document that needs a password."""
+SKIP_REASON_OVER_LIMIT: SkipReason.ValueType  # 12
+"""A document that takes more time or memory to read than it may."""
 Global___SkipReason: _TypeAlias = SkipReason  # noqa: Y015
 
 @_typing.final

@@ -715,6 +715,7 @@ class ReadFileResponse(_message.Message):
     TRUNCATED_FIELD_NUMBER: _builtins.int
     INDEXED_FIELD_NUMBER: _builtins.int
     REDACTIONS_FIELD_NUMBER: _builtins.int
+    EXTRACTED_FROM_FIELD_NUMBER: _builtins.int
     absolute_path: _builtins.str
     """Absolute path, on the machine of the indexer."""
     start_line: _builtins.int
@@ -731,6 +732,8 @@ class ReadFileResponse(_message.Message):
     """Whether these bytes are the ones that the index holds."""
     redactions: _builtins.int
     """Number of masked secrets."""
+    extracted_from: _builtins.str
+    """The format, such as pdf, where the lines are those of extracted text; empty where they are the file's own."""
     @_builtins.property
     def ref(self) -> _corpus_pb2.FileRef:
         """The file."""
@@ -747,10 +750,11 @@ class ReadFileResponse(_message.Message):
         truncated: _builtins.bool = ...,
         indexed: _builtins.bool = ...,
         redactions: _builtins.int = ...,
+        extracted_from: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ref", b"ref"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["absolute_path", b"absolute_path", "end_line", b"end_line", "indexed", b"indexed", "redactions", b"redactions", "ref", b"ref", "start_line", b"start_line", "text", b"text", "total_lines", b"total_lines", "truncated", b"truncated"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absolute_path", b"absolute_path", "end_line", b"end_line", "extracted_from", b"extracted_from", "indexed", b"indexed", "redactions", b"redactions", "ref", b"ref", "start_line", b"start_line", "text", b"text", "total_lines", b"total_lines", "truncated", b"truncated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -829,12 +833,18 @@ class GrepMatch(_message.Message):
     ABSOLUTE_PATH_FIELD_NUMBER: _builtins.int
     LINE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
+    EXTRACTED_FROM_FIELD_NUMBER: _builtins.int
     absolute_path: _builtins.str
     """Absolute path, on the machine of the indexer."""
     line: _builtins.int
     """Number of the line, from 1."""
     text: _builtins.str
     """The line, secrets masked, cut around the match when very long."""
+    page: _builtins.int
+    """Number of the page, from 1; 0 where the file has no pages."""
+    extracted_from: _builtins.str
+    """The format, such as pdf, where the line is one of extracted text; empty where it is the file's own."""
     @_builtins.property
     def ref(self) -> _corpus_pb2.FileRef:
         """The file."""
@@ -846,10 +856,12 @@ class GrepMatch(_message.Message):
         absolute_path: _builtins.str = ...,
         line: _builtins.int = ...,
         text: _builtins.str = ...,
+        page: _builtins.int = ...,
+        extracted_from: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ref", b"ref"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["absolute_path", b"absolute_path", "line", b"line", "ref", b"ref", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absolute_path", b"absolute_path", "extracted_from", b"extracted_from", "line", b"line", "page", b"page", "ref", b"ref", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

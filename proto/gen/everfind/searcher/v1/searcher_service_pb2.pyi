@@ -452,6 +452,7 @@ class Passage(_message.Message):
     END_LINE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     CHANGED_FIELD_NUMBER: _builtins.int
+    EXTRACTED_FROM_FIELD_NUMBER: _builtins.int
     start_line: _builtins.int
     """First line of the text, from 1."""
     end_line: _builtins.int
@@ -460,6 +461,8 @@ class Passage(_message.Message):
     """The lines, secrets masked."""
     changed: _builtins.bool
     """Whether the file is not the indexed version any more; the stored text is shown then."""
+    extracted_from: _builtins.str
+    """The format, such as pdf, where the lines around the hit are those of extracted text; empty otherwise."""
     @_builtins.property
     def hit(self) -> _hit_pb2.Hit:
         """The hit."""
@@ -472,10 +475,11 @@ class Passage(_message.Message):
         end_line: _builtins.int = ...,
         text: _builtins.str = ...,
         changed: _builtins.bool = ...,
+        extracted_from: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["hit", b"hit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed", b"changed", "end_line", b"end_line", "hit", b"hit", "start_line", b"start_line", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed", b"changed", "end_line", b"end_line", "extracted_from", b"extracted_from", "hit", b"hit", "start_line", b"start_line", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,137 @@
+"""PDF: the text of each page as Markdown. Lines come in the order in which the file's maker wrote them.
+
+A PDF knows no paragraphs and headings. A wider gap than between the lines before, another size of type, or a step back
+up the page (the next column) starts a paragraph; a short line in larger type than most of the text is a heading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+import pypdfium2
+from pypdfium2 import raw as pdfium
+
+from everfind_core.model import SkipReason
+from everfind_core.ports import NotExtractedError
+from everfind_indexer.extractors.wire import MAX_TEXT, Extracted
+
+_HYPHEN = re.compile(r"[\x02\ufffe]")
+"""What PDFium gives for a hyphen at the end of a line, whose word then goes on without a line end."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+_LARGER = 1.15
+_LONGEST_HEADING = 120
+_DEEPEST_HEADING = 3
+_WIDE_GAP = 1.35
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page: its text, where it stands (upwards from the page's bottom), and its type's size, in points."""
+
+    text: str
+    bottom: float
+    size: float
+
+
+def read(raw: bytes) -> Extracted:
+    """The text of all pages; ``pages`` are their first lines."""
+    pages = _pages(raw)
+    if not any(pages):
+        raise NotExtractedError(SkipReason.NO_TEXT, f"no text on its {len(pages):,} pages; a scan needs OCR first")
+    levels = _heading_levels(pages)
+    lines: list[str] = []
+    starts: list[int] = []
+    for page in pages:
+        starts.append(len(lines) + 1)
+        lines += _markdown(page, levels)
+        lines.append("")
+    return Extracted("\n".join(lines), "pdf", pages=tuple(starts))
+
+
+def _pages(raw: bytes) -> list[list[Line]]:
+    try:
+        document = pypdfium2.PdfDocument(raw)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == pdfium.FPDF_ERR_PASSWORD:
+            raise NotExtractedError(SkipReason.ENCRYPTED, "it needs a password") from error
+        raise NotExtractedError(SkipReason.EXTRACTION_FAILED, "it is no PDF that can be read") from error
+    pages: list[list[Line]] = []
+    characters = 0
+    for number in range(len(document)):
+        pages.append(list(_lines(document, number)))
+        characters += sum(len(line.text) for line in pages[-1])
+        if characters > MAX_TEXT:
+            raise NotExtractedError(SkipReason.TOO_LARGE, f"more than {MAX_TEXT:,} characters of text")
+    document.close()
+    return pages
+
+
+def _lines(document: pypdfium2.PdfDocument, number: int) -> Iterator[Line]:
+    """The lines of a page that are not blank; none if the page is broken."""
+    try:
+        page = document[number]
+        text_page = page.get_textpage()
+    except pypdfium2.PdfiumError:
+        return
+    offset = 0
+    for row in text_page.get_text_range().split("\n"):
+        written = " ".join(_CONTROL.sub(" ", _HYPHEN.sub("", row)).split())
+        if written:
+            yield Line(written, *_place(text_page, offset + len(row) - len(row.lstrip())))
+        offset += len(row) + 1
+    text_page.close()
+    page.close()
+
+
+def _place(text_page: pypdfium2.PdfTextPage, offset: int) -> tuple[float, float]:
+    """Bottom and height of the character at ``offset`` of the page's text; its font's, not its own."""
+    index = pdfium.FPDFText_GetCharIndexFromTextIndex(text_page, offset)
+    if index < 0:
+        return 0.0, 0.0
+    try:
+        _, bottom, _, top = text_page.get_charbox(index, loose=True)
+    except pypdfium2.PdfiumError:
+        return 0.0, 0.0
+    return bottom, round(top - bottom, 1)
+
+
+def _heading_levels(pages: Sequence[Sequence[Line]]) -> dict[float, int]:
+    """The level of each size of type that is larger than that of most of the text."""
+    written: Counter[float] = Counter()
+    for page in pages:
+        for line in page:
+            written[line.size] += len(line.text)
+    body = written.most_common(1)[0][0]
+    larger = sorted((size for size in written if size > _LARGER * body), reverse=True)
+    return {size: min(level, _DEEPEST_HEADING) for level, size in enumerate(larger, start=1)}
+
+
+def _markdown(page: Sequence[Line], levels: dict[float, int]) -> Iterator[str]:
+    """A page's lines, with blank ones between its paragraphs, and marks before its headings."""
+    usual = _usual_step(page)
+    previous: Line | None = None
+    for size, group in groupby(page, key=lambda line: line.size):
+        lines = list(group)
+        title = " ".join(line.text for line in lines)
+        if size in levels and len(title) <= _LONGEST_HEADING and any(c.isalpha() for c in title):
+            yield from ([""] if previous else [])
+            yield f"{'#' * levels[size]} {title}"
+            previous = lines[-1]
+            continue
+        for line in lines:
+            if previous and (previous.size != size or not 0 <= previous.bottom - line.bottom <= _WIDE_GAP * usual):
+                yield ""
+            yield line.text
+            previous = line
+
+
+def _usual_step(page: Sequence[Line]) -> float:
+    """How far most lines of a page stand below the one before."""
+    steps = Counter(round(a.bottom - b.bottom, 1) for a, b in pairwise(page) if a.bottom > b.bottom)
+    return steps.most_common(1)[0][0] if steps else 0.0
