@@ -1,7 +1,7 @@
 """The document reader's own process: ``python -m everfind_indexer.extractors.child``.
 
 It reads files that anyone may have made, with libraries that may be wrong, so it can use little memory and processor
-time, write no file, and be killed at any moment; see ``docs/adr/0011-documents-in-a-child.md``.
+time, write no file, and be killed at any moment; see ``docs/adr/0012-documents-in-a-child-process.md``.
 """
 
 from __future__ import annotations
