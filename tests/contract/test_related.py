@@ -10,8 +10,16 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import EverfindError, FileNotIndexableError, InvalidRequestError
-from everfind_core.json_form import related_json
-from everfind_core.model import Filters, IndexRequest, RelatedAnswer, RelatedRequest, Relation
+from everfind_core.json_form import related_json, search_json
+from everfind_core.model import (
+    Filters,
+    IndexRequest,
+    ProvenanceLabel,
+    RelatedAnswer,
+    RelatedRequest,
+    Relation,
+    SearchRequest,
+)
 from everfind_core.ports import Embedder, Searcher
 from tests.contract.conftest import Engines, open_engines
 from tests.support.serving import connected, serving
@@ -208,6 +216,46 @@ def test_a_changed_file_changes_its_calls_with_its_text(shop: Shop) -> None:
     (base / "code/shop/late.py").unlink()
     indexer.index(IndexRequest(), lambda _event: None)
     assert shop.searcher.related(callers("late")).targets == ()
+
+
+def test_one_hop_comes_after_the_hits_and_changes_none(shop: Shop) -> None:
+    plain = shop.searcher.search(SearchRequest("pay for all items of a cart", limit=1))
+    hopped = shop.searcher.search(SearchRequest("pay for all items of a cart", limit=1, graph_hops=1))
+    assert hopped.hits[:1] == plain.hits
+    assert (hopped.left_out, hopped.abstained) == (plain.left_out, plain.abstained)
+    (added,) = hopped.hits[1:]
+    assert plain.hits[0].path == "shop/cart.py"
+    assert added.provenance.label is ProvenanceLabel.GRAPH
+    assert added.label in ("graph caller", "graph callee")
+    assert (added.relation_to, added.relation_path) == (plain.hits[0].chunk_id, "shop/cart.py")
+    assert hopped.tokens == plain.tokens + added.tokens
+
+
+def test_one_hop_finds_callers_and_callees_once_and_keeps_the_order_by_score(shop: Shop) -> None:
+    request = SearchRequest("the sum of what all items cost", limit=2, filters=Filters(include=("shop/*.py",)))
+    plain, hopped = shop.searcher.search(request), shop.searcher.search(replace(request, graph_hops=1))
+    assert hopped.hits[:2] == plain.hits
+    assert [hit.score for hit in hopped.hits] == sorted((hit.score for hit in hopped.hits), reverse=True)
+    assert len({hit.chunk_id for hit in hopped.hits}) == len(hopped.hits)
+    assert all(hit.relation_to in {one.chunk_id for one in plain.hits} for hit in hopped.hits[2:])
+    assert len(hopped.hits) == 3
+    form = search_json(hopped)
+    assert form == search_json(shop.engines.searcher.search(replace(request, graph_hops=1)))
+    referred = {one["chunk_id"] for one in form["hits"] if "chunk_id" in one}
+    assert referred == {one["relation_to"] for one in form["hits"] if "relation_to" in one} != set()
+
+
+def test_a_hop_keeps_to_filters_and_to_the_token_budget(shop: Shop) -> None:
+    request = SearchRequest("pay for all items of a cart", limit=1, graph_hops=1)
+    only = replace(request, filters=Filters(include=("*/cart.py",)))
+    assert {hit.path for hit in shop.searcher.search(only).hits} == {"shop/cart.py"}
+    tight = shop.searcher.search(replace(request, max_tokens=shop.searcher.search(request).hits[0].tokens))
+    assert len(tight.hits) == 1
+
+
+def test_a_hop_from_prose_adds_nothing(shop: Shop) -> None:
+    request = SearchRequest("capybara", limit=1, filters=Filters(folders=("docs",), include=("*.md",)))
+    assert shop.searcher.search(replace(request, graph_hops=1)).hits == shop.searcher.search(request).hits
 
 
 @pytest.mark.parametrize(

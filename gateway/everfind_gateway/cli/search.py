@@ -41,6 +41,10 @@ Everything: TypeAlias = Annotated[
     bool, typer.Option("--all", help="Also what `default_exclude` or a document's status hides.")
 ]
 
+Graph: TypeAlias = Annotated[
+    bool, typer.Option("--graph", help="After the hits, also what calls the first of them or is called by them.")
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -54,6 +58,7 @@ class Asked:
     language: Languages = None
     kind: Kinds = None
     everything: Everything = False
+    graph: Graph = False
 
 
 @with_options("asked", Asked)
@@ -127,7 +132,7 @@ def gather(
 def _request(settings: Settings, query: list[str], asked: Asked) -> SearchRequest:
     from everfind_gateway.requests import SearchOptions, search_request
 
-    return search_request(
+    request = search_request(
         settings,
         " ".join(query),
         SearchOptions(
@@ -139,3 +144,4 @@ def _request(settings: Settings, query: list[str], asked: Asked) -> SearchReques
             everything=asked.everything,
         ),
     )
+    return replace(request, graph_hops=int(asked.graph))

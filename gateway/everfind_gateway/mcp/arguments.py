@@ -95,6 +95,10 @@ class SearchArguments(Arguments):
         bool,
         Field(description="Also what the user's default excludes or a document's status (superseded …) hide."),
     ] = False
+    graph: Annotated[
+        bool,
+        Field(description="After the hits, also what calls the first of them or is called by them: half as many more."),
+    ] = False
     max_tokens: Annotated[
         int,
         Field(

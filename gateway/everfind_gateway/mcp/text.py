@@ -145,6 +145,8 @@ def hit_text(hit: Hit, position: int, total: int) -> str:
     if hit.lifecycle:
         facts.append(f"[{shown_path(hit.lifecycle)}]")
     facts.append(hit.label)
+    if hit.relation is not None and hit.relation_path:
+        facts.append(f"of {shown_path(hit.relation_path)}")
     fence = "`" * (1 + max((len(f) for f in _FENCE.findall(hit.text)), default=2))
     language = hit.language if hit.language.isalnum() else ""
     return f"### [{position}/{total}] {' · '.join(facts)}\n{fence}{language}\n{hit.text}\n{fence}"

@@ -189,6 +189,7 @@ def _request(settings: Settings, given: args.SearchArguments) -> SearchRequest:
         filters=replace(request.filters, folders=folders),
         limit=given.limit,
         mode=SearchMode(given.mode) if "mode" in given.model_fields_set else request.mode,
+        graph_hops=int(given.graph),
         max_tokens=given.max_tokens,
         cursor=given.cursor,
     )

@@ -34,8 +34,8 @@ def check_search(request: SearchRequest) -> None:
         )
     if request.rerank:
         raise InvalidRequestError.of("rerank", "no reranker is configured")
-    if request.graph_hops:
-        raise InvalidRequestError.of("graph_hops", "search does not follow the call graph yet; ask what is related")
+    if request.graph_hops not in (0, 1):
+        raise InvalidRequestError.of("graph_hops", f"{request.graph_hops} is neither 0 nor 1")
     check_filters(request.filters)
 
 

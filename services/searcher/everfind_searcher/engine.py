@@ -32,6 +32,7 @@ from everfind_searcher.gathering import gather
 from everfind_searcher.hits import ranked_hit, roots_for
 from everfind_searcher.ranking import Ranked, best_cosine, pack
 from everfind_searcher.related.answering import answer_related
+from everfind_searcher.related.expansion import expanded
 from everfind_searcher.related.requests import check_related
 from everfind_searcher.settings import SearcherSettings
 
@@ -71,7 +72,7 @@ class SearchEngine:
         page = _page(request, cursor, generation, found.hits)
         covered = coverage.total(request.filters.folders)
         roots = roots_for(coverage, request.filters.folders)
-        return SearchAnswer(
+        answer = SearchAnswer(
             query=request.query,
             generation=generation,
             hits=tuple(ranked_hit(one, roots, request) for one in page.hits),
@@ -85,6 +86,9 @@ class SearchEngine:
             tokens=sum(one.chunk.tokens for one in page.hits),
             intents=tuple(sorted(intent.value for intent in read_query(request.query).intents)),
         )
+        if not request.graph_hops:
+            return answer
+        return expanded(answer, request, snapshot, self._finder.visible(request.filters), roots)
 
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
         """See :meth:`everfind_core.ports.Searcher.gather`."""

@@ -37,12 +37,12 @@ _NAMED = Provenance(ProvenanceLabel.EXACT, exact=1)
 
 def answer_related(request: RelatedRequest, index: OpenIndex, where: Filters, cancel: Cancellation) -> RelatedAnswer:
     """What is related to what ``request`` names, among the chunks that pass ``where``."""
-    reader, coverage = index.reader.snapshot(), index.coverage()
-    generation = index.generation(reader)
+    snapshot, coverage = index.reader.snapshot(), index.coverage()
+    generation = index.generation(snapshot)
     cursor = decode_cursor(request) or Cursor(0, generation)
-    targets = find_targets(request, reader)
+    targets = find_targets(request, snapshot)
     cancel.check()
-    found = _follow(request, targets[:MAX_TARGETS], reader, where)
+    found = _follow(request, targets[:MAX_TARGETS], snapshot, where)
     page = found.links[cursor.offset : cursor.offset + request.limit]
     left = max(0, len(found.links) - cursor.offset - len(page))
     roots = roots_for(coverage, request.filters.folders)
@@ -67,19 +67,19 @@ class _Followed:
     unsure: int
 
 
-def _follow(request: RelatedRequest, targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) -> _Followed:
+def _follow(request: RelatedRequest, targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) -> _Followed:
     """The relations that are asked for, each in its order, in turns: none crowds out another."""
     wanted = [relation for relation in FOLLOWED if relation in (request.relations or FOLLOWED)]
     links: list[Link] = []
     if Relation.CALLER in wanted or Relation.REFERENCE in wanted:
         if targets or request.path:
-            links += users(targets, reader, where)
+            links += users(targets, snapshot, where)
         else:
-            links += users_of_undefined(read_symbol(request.symbol), reader, where)
+            links += users_of_undefined(read_symbol(request.symbol), snapshot, where)
     if Relation.CALLEE in wanted:
-        links += callees(targets, reader, where)
+        links += callees(targets, snapshot, where)
     if Relation.SIMILAR in wanted:
-        links += similar(targets, reader, where)
+        links += similar(targets, snapshot, where)
     ordered = strongest(link for link in links if link.relation in wanted)
     sure = [link for link in ordered if link.confidence >= LEAST]
     turns = zip_longest(*([link for link in sure if link.relation is relation] for relation in wanted))

@@ -40,7 +40,7 @@ class Link:
         return self.chunk.chunk_id, self.relation, self.symbol
 
 
-def users(targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) -> Iterator[Link]:
+def users(targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) -> Iterator[Link]:
     """Who calls the targets or refers to them."""
     by_name: dict[str, list[Target]] = {}
     for target in targets:
@@ -48,8 +48,8 @@ def users(targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) -> I
             by_name.setdefault(target.known.definition.name, []).append(target)
     if not by_name:
         return
-    rivals = _by_name(definitions(list(by_name), reader, Filters(folders=where.folders)))
-    for chunk in reader.naming(list(map(using, by_name)), MAX_ROWS, where):
+    rivals = _by_name(definitions(list(by_name), snapshot, Filters(folders=where.folders)))
+    for chunk in snapshot.naming(list(map(using, by_name)), MAX_ROWS, where):
         for use in decode(chunk.symbols).uses:
             if use.name in by_name:
                 yield from _user(chunk, use, by_name[use.name], rivals.get(use.name, ()))
@@ -66,9 +66,9 @@ def _user(chunk: StoredChunk, use: Use, targets: Sequence[Target], rivals: Seque
         yield Link(chunk, best, relation, confidence, lines[0], use.within)
 
 
-def users_of_undefined(symbol: Symbol, reader: ChunkSnapshot, where: Filters) -> Iterator[Link]:
+def users_of_undefined(symbol: Symbol, snapshot: ChunkSnapshot, where: Filters) -> Iterator[Link]:
     """Who calls something that no indexed file defines, such as a library's function."""
-    for chunk in reader.naming([using(symbol.name)], MAX_ROWS, where):
+    for chunk in snapshot.naming([using(symbol.name)], MAX_ROWS, where):
         for use in decode(chunk.symbols).uses:
             named = {use.receiver, *segments(use.origin)}
             if use.name == symbol.name and set(symbol.qualifiers) <= named:
@@ -76,15 +76,15 @@ def users_of_undefined(symbol: Symbol, reader: ChunkSnapshot, where: Filters) ->
                 yield Link(chunk, None, relation, UNDEFINED, use.lines[0], use.within)
 
 
-def callees(targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) -> Iterator[Link]:
+def callees(targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) -> Iterator[Link]:
     """What the targets call."""
-    uses = [(target, use) for target in targets for use in uses_in(target, reader)]
+    uses = [(target, use) for target in targets for use in uses_in(target, snapshot)]
     names = list(dict.fromkeys(use.name for _, use in uses))[:MAX_NAMES]
     if not names:
         return
     everywhere = Filters(folders=where.folders)
-    known = _by_name(definitions(names, reader, everywhere))
-    returned = None if where == everywhere else {f.chunk.chunk_id for f in definitions(names, reader, where)}
+    known = _by_name(definitions(names, snapshot, everywhere))
+    returned = None if where == everywhere else {f.chunk.chunk_id for f in definitions(names, snapshot, where)}
     for target, use in uses:
         candidates = known.get(use.name, ())
         sure = confidences(use, place_of(target.chunk), [found.known for found in candidates])
@@ -95,13 +95,13 @@ def callees(targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) ->
                 yield Link(found.chunk, target, Relation.CALLEE, confidence, definition.line, definition.qualified)
 
 
-def similar(targets: Sequence[Target], reader: ChunkSnapshot, where: Filters) -> Iterator[Link]:
+def similar(targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) -> Iterator[Link]:
     """The chunks nearest to the targets by their vectors; confidence is the cosine, where it is positive."""
     for target in targets:
-        own = next((c for c in reader.file_chunks(target.chunk.ref) if c.chunk_id == target.chunk.chunk_id), None)
+        own = next((c for c in snapshot.file_chunks(target.chunk.ref) if c.chunk_id == target.chunk.chunk_id), None)
         if own is None or own.vector is None:
             continue
-        for found in reader.semantic(own.vector.astype("float32"), MAX_SIMILAR, where):
+        for found in snapshot.semantic(own.vector.astype("float32"), MAX_SIMILAR, where):
             inside = target.holds(found.chunk.ref, found.chunk.start_line)
             if found.chunk.chunk_id != target.chunk.chunk_id and not inside and found.score > 0:
                 yield Link(found.chunk, target, Relation.SIMILAR, min(1.0, found.score))

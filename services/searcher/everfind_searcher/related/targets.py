@@ -24,9 +24,12 @@ class Found:
     known: Known
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """What is asked about: a chunk, and the definition in it, if it is about one; the lines (from 1) that it covers."""
+    """What is asked about: a chunk, and the definition in it, if it is about one; the lines (from 1) that it covers.
+
+    Equal only to itself.
+    """
 
     chunk: StoredChunk
     known: Known | None
@@ -38,7 +41,7 @@ class Target:
         return ref == self.chunk.ref and self.first <= line <= self.last
 
 
-def find_targets(request: RelatedRequest, reader: ChunkSnapshot) -> Sequence[Target]:
+def find_targets(request: RelatedRequest, snapshot: ChunkSnapshot) -> Sequence[Target]:
     """What ``request`` may mean; none if nothing is called so.
 
     Raises:
@@ -46,19 +49,19 @@ def find_targets(request: RelatedRequest, reader: ChunkSnapshot) -> Sequence[Tar
         InvalidRequestError: the file has no such line.
     """
     if request.path:
-        return [_at(FileRef(request.folder, request.path), request.line, reader)]
+        return [_at(FileRef(request.folder, request.path), request.line, snapshot)]
     symbol = read_symbol(request.symbol)
     folders = (request.folder,) if request.folder else request.filters.folders
-    found = definitions([symbol.name], reader, Filters(folders=folders))
+    found = definitions([symbol.name], snapshot, Filters(folders=folders))
     return [target(one) for one in found if is_qualified(one.known, symbol)]
 
 
-def definitions(names: Sequence[str], reader: ChunkSnapshot, where: Filters) -> list[Found]:
+def definitions(names: Sequence[str], snapshot: ChunkSnapshot, where: Filters) -> list[Found]:
     """All definitions of ``names``, by folder, path and line."""
     wanted = set(names)
     return [
         Found(chunk, Known(definition, place_of(chunk)))
-        for chunk in reader.naming([defining(name) for name in names], MAX_ROWS, where)
+        for chunk in snapshot.naming([defining(name) for name in names], MAX_ROWS, where)
         for definition in decode(chunk.symbols).definitions
         if definition.name in wanted
     ]
@@ -81,9 +84,9 @@ def place_of(chunk: StoredChunk) -> Place:
     return Place(chunk.ref, chunk.language)
 
 
-def uses_in(target: Target, reader: ChunkSnapshot) -> Iterator[Use]:
+def uses_in(target: Target, snapshot: ChunkSnapshot) -> Iterator[Use]:
     """The calls in the target's lines."""
-    for chunk in reader.file_chunks(target.chunk.ref):
+    for chunk in snapshot.file_chunks(target.chunk.ref):
         if chunk.end_line < target.first or chunk.start_line > target.last:
             continue
         for use in decode(chunk.symbols).uses:
@@ -91,8 +94,8 @@ def uses_in(target: Target, reader: ChunkSnapshot) -> Iterator[Use]:
                 yield use
 
 
-def _at(ref: FileRef, line: int, reader: ChunkSnapshot) -> Target:
-    chunks = reader.file_chunks(ref)
+def _at(ref: FileRef, line: int, snapshot: ChunkSnapshot) -> Target:
+    chunks = snapshot.file_chunks(ref)
     if not chunks:
         raise FileNotIndexableError(
             f"the index has no file {ref.path} in {ref.folder}",

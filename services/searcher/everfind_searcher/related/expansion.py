@@ -1,0 +1,111 @@
+"""Search with one hop of the call graph.
+
+The rule: what a search found by itself stays as it is, in its order and number. After a page's hits come at most half
+as many chunks as were asked for that surely (:data:`~everfind_core.callgraph.resolution.SURE`) call one of the page's
+first hits, or are called by it, and are not among the page's hits. Each names the hit that brought it, and its score is
+the last hit's times its confidence, so that ordering by score changes nothing. A token budget goes to the page's own
+hits first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from everfind_core.callgraph.resolution import SURE, Known
+from everfind_core.callgraph.symbols import decode
+from everfind_core.model import (
+    FileRef,
+    Filters,
+    Hit,
+    Provenance,
+    ProvenanceLabel,
+    Relation,
+    SearchAnswer,
+    SearchRequest,
+)
+from everfind_core.ports import ChunkSnapshot, StoredChunk
+from everfind_searcher.hits import hit_of
+from everfind_searcher.related.relations import Link, callees, strongest, users
+from everfind_searcher.related.targets import Found, Target, place_of, target
+
+SEEDS = 5
+"""Hits of a page that relations are followed from."""
+
+_HOP = (Relation.CALLER, Relation.CALLEE)
+
+
+def expanded(
+    answer: SearchAnswer, request: SearchRequest, snapshot: ChunkSnapshot, where: Filters, roots: Mapping[str, str]
+) -> SearchAnswer:
+    """``answer`` with the callers and callees of its first hits after its hits; they pass ``where``, too."""
+    links = _links(answer.hits, snapshot, where)
+    budget = request.max_tokens - answer.tokens if request.max_tokens else None
+    chosen = list(_fitting(links, max(1, request.limit // 2), budget))
+    last = min((hit.score for hit in answer.hits), default=0.0)
+    added = tuple(
+        replace(
+            hit_of(link.chunk, last * link.confidence if last > 0 else last, Provenance(ProvenanceLabel.GRAPH), roots),
+            relation=link.relation,
+            relation_to=seed.chunk_id,
+            relation_path=seed.path,
+        )
+        for link, seed in chosen
+    )
+    return replace(answer, hits=answer.hits + added, tokens=answer.tokens + sum(hit.tokens for hit in added))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seed:
+    """A hit, and what of it relations are followed from: what it defines (or goes on with), and its own lines."""
+
+    hit: Hit
+    defined: Sequence[Target]
+    lines: Target
+
+
+def _links(hits: Sequence[Hit], snapshot: ChunkSnapshot, where: Filters) -> Iterator[tuple[Link, Hit]]:
+    """Sure links to what is no hit yet, surest first, each chunk once."""
+    seeds = list(_seeds([hit for hit in hits if hit.language][:SEEDS], snapshot))
+    sources = {target: seed.hit for seed in seeds for target in (*seed.defined, seed.lines)}
+    found = [
+        *users([target for seed in seeds for target in seed.defined], snapshot, where),
+        *callees([seed.lines for seed in seeds], snapshot, where),
+    ]
+    seen = {hit.chunk_id for hit in hits}
+    for link in strongest(link for link in found if link.relation in _HOP and link.confidence >= SURE):
+        if link.target is not None and link.chunk.chunk_id not in seen:
+            seen.add(link.chunk.chunk_id)
+            yield link, sources[link.target]
+
+
+def _seeds(hits: Sequence[Hit], snapshot: ChunkSnapshot) -> Iterator[_Seed]:
+    files: dict[FileRef, Sequence[StoredChunk]] = {}
+    for hit in hits:
+        ref = FileRef(hit.folder, hit.path)
+        if ref not in files:
+            files[ref] = snapshot.file_chunks(ref)
+        own = next((chunk for chunk in files[ref] if chunk.chunk_id == hit.chunk_id), None)
+        if own is not None:
+            yield _Seed(hit, _defined(own, files[ref]), Target(own, None, own.start_line, own.end_line))
+
+
+def _defined(own: StoredChunk, chunks: Sequence[StoredChunk]) -> list[Target]:
+    """What the chunk defines; where that is nothing, the definition that its lines go on with."""
+    found = [Found(chunk, Known(d, place_of(chunk))) for chunk in chunks for d in decode(chunk.symbols).definitions]
+    inside = [target(one) for one in found if one.chunk is own]
+    around = [one for one in map(target, found) if one.first <= own.start_line and own.end_line <= one.last]
+    return inside or around[-1:]
+
+
+def _fitting(links: Iterator[tuple[Link, Hit]], most: int, budget: int | None) -> Iterator[tuple[Link, Hit]]:
+    """The first ``most`` that fit into ``budget`` tokens together."""
+    for link, seed in links:
+        if not most:
+            return
+        if budget is not None:
+            if link.chunk.tokens > budget:
+                continue
+            budget -= link.chunk.tokens
+        most -= 1
+        yield link, seed
