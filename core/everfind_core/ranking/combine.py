@@ -66,7 +66,8 @@ def order(text: str, candidates: Sequence[Candidate], weights: Weights = WEIGHTS
     features = _read(query, placed)
     for one, read in zip(placed, features, strict=True):
         for name, rule in RULES:
-            one.add(name, rule(query, read, weights))
+            if value := rule(query, read, weights):
+                one.add(name, value)
     _lift_coherent_files(placed, weights.coherence * (1 - scatter))
     _demote(query, placed, features, weights)
     placed.sort(key=_by_score, reverse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.definitions import defines
@@ -48,29 +48,30 @@ class FeatureReader:
         self._owned = {(c.ref, owner) for owner in owners for c in chunks if _is_defined(c, owner) == 1}
         self._names = {n.casefold().replace("_", "") for name in query.names for n in (name.last, name.owner) if n}
         self._matcher = TermMatcher(query.terms)
-        self._files: dict[str, tuple[PathFeatures, float, float, float]] = {}
+        self._files: dict[str, tuple[PathFeatures, ChunkFeatures]] = {}
 
     def read(self, chunk: StoredChunk, *, wording: bool) -> ChunkFeatures:
         """The features of ``chunk``; ``wording`` only where it is worth its time."""
-        path, stem, exact, directories = self._file(chunk.ref.path)
-        return ChunkFeatures(
-            definition=max([self._definition(chunk, path, name) for name in self._query.names], default=0.0),
-            stem=stem,
-            stem_exact=exact,
-            path=directories,
-            wording=longest_run(self._query.words, chunk.text) if wording else 0.0,
-            roles=path.roles,
-        )
+        path, of_file = self._file(chunk.ref.path)
+        definition = max([self._definition(chunk, path, name) for name in self._query.names], default=0.0)
+        run = longest_run(self._query.words, chunk.text) if wording else 0.0
+        return replace(of_file, definition=definition, wording=run) if definition or run else of_file
 
-    def _file(self, path: str) -> tuple[PathFeatures, float, float, float]:
+    def _file(self, path: str) -> tuple[PathFeatures, ChunkFeatures]:
+        """What a path tells, and the features of a chunk about which nothing else is known."""
         found = self._files.get(path)
         if found is None:
             features = read_path(path)
             found = self._files[path] = (
                 features,
-                part_match(features.parts, self._matcher),
-                float(features.stem in self._names),
-                len(self._query.terms & features.directories) / max(1, len(self._query.terms)),
+                ChunkFeatures(
+                    definition=0.0,
+                    stem=part_match(features.parts, self._matcher),
+                    stem_exact=float(features.stem in self._names),
+                    path=len(self._query.terms & features.directories) / max(1, len(self._query.terms)),
+                    wording=0.0,
+                    roles=features.roles,
+                ),
             )
         return found
 
