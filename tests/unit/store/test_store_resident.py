@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -139,6 +141,20 @@ def test_only_a_process_that_asks_again_reads_the_table(
     writer.replace([file("f", "a", "two")])
     reader.lexical(["one"], 5, EVERYTHING)
     assert loaded.wait(5)
+
+
+def test_a_process_that_goes_on_leaves_old_objects_out_of_collections(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one")])
+    gc.unfreeze()
+    reader = open_reader(directory)
+    reader.lexical(["one"], 5, EVERYTHING)
+    assert gc.get_freeze_count() == 0
+    reader.lexical(["one"], 5, EVERYTHING)
+    deadline = time.monotonic() + 10
+    while not gc.get_freeze_count() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert gc.get_freeze_count() > 10_000
+    gc.unfreeze()
 
 
 def test_a_snapshot_stays_as_it_was(directory: Path, writer: ChunkWriter) -> None:
