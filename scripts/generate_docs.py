@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from typer.main import get_group
@@ -63,6 +63,8 @@ Without either, its preferences apply to the user's own folders.
 name = "notes"              # short and unique; from the directory's name where left out
 path = "/home/me/notes"     # in a project's file relative to its root
 include = ["*.md"]          # index only files whose path matches; everything where left out
+default_exclude = ["old"]   # as the setting of this name, for this folder alone
+path_boosts = {{ "reference/" = 1.15 }}
 ```
 
 Patterns of things never to index go into `.indexignore` files (gitignore syntax) in a folder, or beside the user's
@@ -189,7 +191,7 @@ def _shown(value: object) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def _allowed(field: FieldInfo) -> str:
+def _allowed(field: FieldInfo) -> str:  # noqa: PLR0911 - a case a line
     """The allowed values in words, from the field's type and limits."""
     bounds = {
         key: value
@@ -204,11 +206,13 @@ def _allowed(field: FieldInfo) -> str:
         return ", ".join(f"`{choice}`" for choice in choices)
     if field.annotation is bool:
         return "`true`, `false`"
-    if field.annotation in (Path, str):
-        return "a path" if field.annotation is Path else "text"
+    if field.annotation in (Path, str) or Path in choices:
+        return "text" if field.annotation is str else "a path"
+    if get_origin(field.annotation) is dict:
+        return "a table of globs and factors"
     if tools := get_args(choices[0]):  # also Annotated[Path, …], which holds a type first
         return "a list of " + ("paths" if tools[0] is Path else ", ".join(f"`{tool}`" for tool in tools))
-    return "a list of globs"
+    return f"a list of {'globs' if 'glob' in str(field.description) else 'words'}"
 
 
 def _help_section(title: str, *command: str) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.model.corpus import FileRef
 
 MAX_GLOB: Final = 1_000
 """Characters of the longest glob."""
@@ -56,6 +57,38 @@ class Globs:
     def matches(self, path: str) -> bool:
         """Whether any of them names ``path`` (below its folder, in string form) or a directory that it lies in."""
         return any(pattern.search(path) for pattern in self._patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class FileGlobs:
+    """Compiled globs for files of any folder: each with the one folder that it counts in, empty for every one."""
+
+    _globs: tuple[tuple[str, Globs], ...]
+
+    def matches(self, ref: FileRef) -> bool:
+        """Whether any of them names the file or a directory that it lies in."""
+        return any(folder in ("", ref.folder) and globs.matches(ref.path) for folder, globs in self._globs)
+
+
+def scoped(glob: str) -> tuple[str, str]:
+    """The folder that a glob counts in and the glob itself: ``notes//drafts`` is of one, ``drafts`` of all (empty).
+
+    No path has ``//`` in it, so that nothing else can be meant.
+    """
+    folder, separator, rest = glob.partition("//")
+    return (folder, rest) if separator and rest and folder and "/" not in folder else ("", glob)
+
+
+def compile_file_globs(globs: Iterable[str], *, field: str) -> FileGlobs | None:
+    """What ``globs``, some of which may count in one folder only, match together; None without any.
+
+    Raises:
+        InvalidRequestError: as :func:`compile_globs`.
+    """
+    made = [
+        (folder, Globs((re.compile(glob_regex(glob, PYTHON, field=field)),))) for folder, glob in map(scoped, globs)
+    ]
+    return FileGlobs(tuple(made)) if made else None
 
 
 def compile_globs(globs: Iterable[str], *, field: str) -> Globs | None:

@@ -93,11 +93,13 @@ class LocalWorkspace:
         from everfind_searcher.engine import SearchEngine
         from everfind_searcher.settings import Fusion, SearcherSettings
 
+        tuning = self._settings.folder_tuning
         settings = SearcherSettings(
             index_directory=self._settings.index_dir,
             fusion=Fusion(self._settings.fusion),
             rrf_k=self._settings.rrf_k,
-            default_exclude=self._settings.default_exclude,
+            default_exclude=(*self._settings.default_exclude, *tuning.default_exclude),
+            path_boosts={**self._settings.path_boosts, **tuning.path_boosts},
             hidden_statuses=self._settings.hidden_statuses,
             redact_secrets=self._settings.redact_secrets,
         )

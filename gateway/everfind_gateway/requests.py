@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError
+from everfind_core.lifecycle.vocabulary import normal
 from everfind_core.model import (
     FileRef,
     Filters,
@@ -34,6 +35,9 @@ class SearchOptions:
     exclude: Sequence[str] = ()
     languages: Sequence[str] = ()
     kinds: Sequence[str] = ()
+    statuses: Sequence[str] = ()
+    since: str = ""
+    before: str = ""
     everything: bool = False
 
 
@@ -75,6 +79,9 @@ def _filters(settings: Settings, options: SearchOptions) -> Filters:
         include=tuple(options.include),
         exclude=tuple(options.exclude),
         languages=tuple(language.lower() for language in options.languages),
+        statuses=tuple(normal(status) for status in options.statuses),
+        since=options.since,
+        before=options.before,
         kinds=tuple(options.kinds),
         all_statuses=options.everything,
     )

@@ -21,6 +21,7 @@ from everfind_core.lifecycle.vocabulary import HIDDEN_STATUSES
 from everfind_core.model import Folder
 from everfind_gateway import config_files, project_trust
 from everfind_gateway.config_files import SettingsFile, SettingsFiles
+from everfind_gateway.folder_tuning import TUNING_KEYS, FolderTuning, folder_tuning
 from everfind_gateway.folders import FOLDER_KEYS, parse_folders
 from everfind_gateway.suggestions import did_you_mean
 
@@ -281,11 +282,21 @@ class SettingValues(BaseSettings):
     )
     default_exclude: Annotated[tuple[str, ...], NoDecode] = _setting(
         (),
-        "Path globs that every search leaves out unless `--all` is given; a plain word matches a whole path segment. "
-        "In the environment: separated by commas.",
+        "Path globs that every search leaves out unless `--all` is given; a plain word matches a whole path segment, "
+        "`notes//drafts` counts in the folder `notes` alone. In the environment: separated by commas.",
         group="Search",
         project=True,
         shapes_answers=True,
+    )
+    path_boosts: Annotated[dict[str, Annotated[float, Field(ge=0.1, le=10)]], NoDecode] = _setting(
+        dict,
+        "Path globs with factors that move the hits of their files up (1.15) or down (0.9) in the order; scores stay "
+        'as they are. A table: `[path_boosts]`, then `"reference/" = 1.15`. In the environment: '
+        "`reference/=1.15,old/=0.9`.",
+        group="Search",
+        project=True,
+        shapes_answers=True,
+        shown_default="none",
     )
     hidden_statuses: Annotated[tuple[str, ...], NoDecode] = _setting(
         HIDDEN_STATUSES,
@@ -294,6 +305,7 @@ class SettingValues(BaseSettings):
         group="Documents",
         project=True,
         shapes_answers=True,
+        shown_default=", ".join(f"`{status}`" for status in HIDDEN_STATUSES),
     )
     lifecycle_words: Annotated[tuple[str, ...], NoDecode] = _setting(
         (),
@@ -416,6 +428,7 @@ class Settings(SettingValues):
     """All settings in effect, with the folders they are for, and where each came from."""
 
     folders: tuple[Folder, ...] = ()
+    folder_tuning: FolderTuning = FolderTuning()
     user_ignore: Path
     files: SettingsFiles
     origins: Mapping[str, Origin] = Field(default_factory=dict)
@@ -426,7 +439,8 @@ class Settings(SettingValues):
         """Equal digests give equal indexes and answers: a hash over folders and what shapes both (32 hex digits)."""
         shaping = {name: getattr(self, name) for name in SettingValues.model_fields if _extra(name)["shapes_answers"]}
         folders = sorted((f.name, f.root, f.include) for f in self.folders)
-        text = json.dumps([shaping, folders, str(self.user_ignore)], sort_keys=True, default=str)
+        tuning = [self.folder_tuning.default_exclude, dict(self.folder_tuning.path_boosts)]
+        text = json.dumps([shaping, folders, tuning, str(self.user_ignore)], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
@@ -458,9 +472,11 @@ def load_settings(
         merged["index_dir"] = files.project.root / config_files.PROJECT_DIRECTORY / "index"
         origins["index_dir"] = Origin("project", str(files.project.path))
     try:
+        folders = parse_folders(files.folders_file)
         return Settings(
             **merged,
-            folders=parse_folders(files.folders_file),
+            folders=folders,
+            folder_tuning=folder_tuning(files.folders_file, folders),
             user_ignore=files.user.path.parent / ".indexignore",
             files=files,
             origins=origins,
@@ -507,6 +523,9 @@ def _environment() -> dict[str, Any]:
     for name in _LISTS:
         if isinstance(given := values.get(name), str):
             values[name] = [part for part in (p.strip() for p in given.split(",")) if part]
+    if isinstance(given := values.get("path_boosts"), str):
+        entries = (part.rpartition("=") for part in given.split(",") if part.strip())
+        values["path_boosts"] = {glob.strip(): factor.strip() for glob, _, factor in entries}
     return values
 
 
@@ -587,8 +606,9 @@ def _file_warnings(files: SettingsFiles) -> list[str]:
 def _folder_warnings(file: SettingsFile, known: list[str]) -> list[str]:
     found = []
     for entry in file.folder_entries():
-        for key in entry.keys() - FOLDER_KEYS:
-            advice = "; move it above the first [[folders]]" if key in known else did_you_mean(key, sorted(FOLDER_KEYS))
+        for key in entry.keys() - FOLDER_KEYS - TUNING_KEYS:
+            meant = did_you_mean(key, sorted(FOLDER_KEYS | TUNING_KEYS))
+            advice = "; move it above the first [[folders]]" if key in known else meant
             found.append(f"{file.path}: {key!r} under [[folders]] is not used{advice}")
     return found
 

@@ -11,7 +11,8 @@ class Weights:
 
     ``semantic`` is the semantic arm's share for a sentence whose best cosine is ``clear_cosine``; it moves by
     ``semantic_slope`` times the difference, between ``semantic_least`` and ``semantic_most``, and by
-    ``semantic_for_scatter`` times the scatter up to ``semantic_limit``. Demotions are shares of a chunk's score.
+    ``semantic_for_scatter`` times the scatter up to ``semantic_limit``. Demotions are shares of a chunk's score;
+    so is ``newer``, between the oldest and the newest document.
     """
 
     semantic: float = 0.5
@@ -40,6 +41,7 @@ class Weights:
     index: float = 0.05
 
     repeat: float = 1.0
+    newer: float = 0.02
 
 
 WEIGHTS = Weights()

@@ -97,8 +97,15 @@ def config(context: typer.Context, as_json: Json = False) -> None:
     emit(f"{'project file':<18} {printable(str(project.path)) if project is not None else 'none'}")
     emit(f"{'folders':<18} {len(settings.folders)}, in {printable(str(settings.files.folders_file.path))}\n")
     for name, value in _values(settings).items():
-        shown = ",".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else value
-        emit(f"{name:<18} {printable(str(shown)) or '-'}  ({printable(str(settings.origins[name]))})")
+        emit(f"{name:<18} {printable(_shown(value)) or '-'}  ({printable(str(settings.origins[name]))})")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(value)
+    if isinstance(value, dict):
+        return ",".join(f"{key}={factor}" for key, factor in value.items())
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _listed(settings: Settings) -> list[tuple[Folder, bool]]:

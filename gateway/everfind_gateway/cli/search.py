@@ -37,6 +37,14 @@ Kinds: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--kind", metavar="KIND", help="Only chunks of this kind, such as function. Repeatable."),
 ]
+Statuses: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--status", metavar="NAME", help="Only documents of this status, such as accepted. Repeatable."),
+]
+Since: TypeAlias = Annotated[
+    str, typer.Option("--since", metavar="DATE", help="Only documents of this date or later, such as 2026-03-01.")
+]
+Before: TypeAlias = Annotated[str, typer.Option("--before", metavar="DATE", help="Only documents of an earlier date.")]
 Everything: TypeAlias = Annotated[
     bool, typer.Option("--all", help="Also what `default_exclude` or a document's status hides.")
 ]
@@ -57,6 +65,9 @@ class Asked:
     exclude: Exclude = None
     language: Languages = None
     kind: Kinds = None
+    status: Statuses = None
+    since: Since = ""
+    before: Before = ""
     everything: Everything = False
     graph: Graph = False
 
@@ -141,6 +152,9 @@ def _request(settings: Settings, query: list[str], asked: Asked) -> SearchReques
             exclude=asked.exclude or (),
             languages=asked.language or (),
             kinds=asked.kind or (),
+            statuses=asked.status or (),
+            since=asked.since,
+            before=asked.before,
             everything=asked.everything,
         ),
     )

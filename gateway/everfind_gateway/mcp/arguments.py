@@ -90,6 +90,13 @@ class SearchArguments(Arguments):
         Texts, Field(description="Only these languages, in lower case: `python`, `go`, `markdown`.")
     ] = []
     kinds: Annotated[Texts, Field(description="Only chunks of these kinds: `function`, `class`, `method`.")] = []
+    statuses: Annotated[
+        Texts, Field(description="Only documents of these statuses: `accepted`, `draft`, `superseded`.")
+    ] = []
+    since: Annotated[str, Field(max_length=10, description="Only documents dated this day or later: `2026-03-01`.")] = (
+        ""
+    )
+    before: Annotated[str, Field(max_length=10, description="Only documents dated before this day.")] = ""
     mode: Mode = "hybrid"
     include_hidden: Annotated[
         bool,

@@ -180,6 +180,9 @@ def _request(settings: Settings, given: args.SearchArguments) -> SearchRequest:
         exclude=given.exclude,
         languages=given.languages,
         kinds=given.kinds,
+        statuses=given.statuses,
+        since=given.since,
+        before=given.before,
         everything=given.include_hidden,
     )
     request = search_request(settings, given.query, options)

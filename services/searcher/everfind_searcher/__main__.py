@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
@@ -16,6 +16,16 @@ from everfind_core.lifecycle import HIDDEN_STATUSES
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
 from everfind_searcher.settings import Fusion, SearcherSettings
+
+Factor: TypeAlias = Annotated[float, Field(ge=0.1, le=10)]
+
+
+def _factors(given: Any) -> Any:
+    """``GLOB=FACTOR`` entries, separated by commas, as a mapping; what is no text as it is."""
+    if not isinstance(given, str):
+        return given
+    entries = [entry.rpartition("=") for entry in comma_separated(given)]
+    return {glob.strip(): factor for glob, _, factor in entries}
 
 
 class SearcherServerSettings(ServiceSettings):
@@ -29,6 +39,9 @@ class SearcherServerSettings(ServiceSettings):
     redact_secrets: bool = Field(default=True, description="Answer only from an index whose secrets are masked.")
     default_exclude: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
         default=(), description="Path globs, separated by commas, that a search leaves out unless it asks for all."
+    )
+    path_boosts: Annotated[dict[str, Factor], NoDecode, BeforeValidator(_factors)] = Field(
+        default={}, description="Path globs with the factors that move their files in the order, as GLOB=FACTOR,…"
     )
     hidden_statuses: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
         default=HIDDEN_STATUSES,
@@ -57,6 +70,7 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
         rrf_k=settings.rrf_k,
         default_exclude=settings.default_exclude,
         hidden_statuses=settings.hidden_statuses,
+        path_boosts=settings.path_boosts,
         redact_secrets=settings.redact_secrets,
     )
     engine = SearchEngine(index, embedder.RemoteEmbedder(to_embedder), indexer.RemoteIndexer(to_indexer), open_reader)

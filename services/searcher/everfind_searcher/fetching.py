@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.globs import compile_globs
+from everfind_core.globs import compile_file_globs
 from everfind_core.model import FileRef, Filters, Provenance, ProvenanceLabel
 from everfind_core.ports import ChunkSnapshot, StoredChunk
 from everfind_searcher.ranking import Ranked
@@ -41,8 +41,8 @@ class Fetcher:
 
 def passes(chunk: StoredChunk, where: Filters) -> bool:
     """Whether a chunk passes the filters, as the store would decide."""
-    include = compile_globs(where.include, field="filters.include")
-    exclude = compile_globs(where.exclude, field="filters.exclude")
+    include = compile_file_globs(where.include, field="filters.include")
+    exclude = compile_file_globs(where.exclude, field="filters.exclude")
     dated = not (where.since or where.before) or (
         bool(chunk.date) and chunk.date >= where.since and (not where.before or chunk.date < where.before)
     )
@@ -53,6 +53,6 @@ def passes(chunk: StoredChunk, where: Filters) -> bool:
         and (not where.kinds or chunk.kind in where.kinds)
         and (not where.statuses or chunk.status in where.statuses)
         and chunk.status not in where.exclude_statuses
-        and (include is None or include.matches(chunk.ref.path))
-        and (exclude is None or not exclude.matches(chunk.ref.path))
+        and (include is None or include.matches(chunk.ref))
+        and (exclude is None or not exclude.matches(chunk.ref))
     )

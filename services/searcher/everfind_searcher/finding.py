@@ -14,6 +14,7 @@ from everfind_core.errors import DeadlineExceededError
 from everfind_core.lexical import query_terms
 from everfind_core.model import Filters, Hidden, SearchMode, SearchRequest
 from everfind_core.ports import ChunkSnapshot, Embedder, ScoredChunk
+from everfind_searcher.boosts import PathBoosts
 from everfind_searcher.fetching import Fetcher
 from everfind_searcher.hiding import Hiding, replaced_best
 from everfind_searcher.query_vectors import QueryVectors
@@ -44,6 +45,7 @@ class Finder:
     def __init__(self, settings: SearcherSettings, embedder: Embedder) -> None:
         self._settings = settings
         self._vectors = QueryVectors(embedder)
+        self._boosts = PathBoosts(settings.path_boosts)
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="lexical")
 
     def close(self) -> None:
@@ -101,7 +103,7 @@ class Finder:
 
     def _ranked(self, request: SearchRequest, arms: Arms) -> list[Ranked]:
         fusion, rrf_k = self._settings.fusion, self._settings.rrf_k
-        return rank(request.query, *arms, mode=request.mode, fusion=fusion, rrf_k=rrf_k)
+        return self._boosts.reordered(rank(request.query, *arms, mode=request.mode, fusion=fusion, rrf_k=rrf_k))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from everfind_core.globs import Globs, compile_globs
+from everfind_core.globs import compile_file_globs
 from everfind_core.lifecycle import shown_successors, split_refs
 from everfind_core.model import FileRef, Filters, Hidden
 from everfind_core.ports import StoredChunk
@@ -28,9 +28,9 @@ class Hiding:
         """The rules for a search. One that names statuses means them, whatever they hide otherwise."""
         if asked.all_statuses:
             return cls(frozenset(), lambda _: False)
-        globs = compile_globs(exclude, field=DEFAULT_EXCLUDE)
+        globs = compile_file_globs(exclude, field=DEFAULT_EXCLUDE)
         hidden = frozenset() if asked.statuses else frozenset(statuses)
-        return cls(hidden, lambda ref: _matches(globs, ref), tuple(exclude))
+        return cls(hidden, globs.matches if globs else lambda _: False, tuple(exclude))
 
     def visible(self, asked: Filters) -> Filters:
         """The filters that leave out what the rules hide."""
@@ -73,7 +73,3 @@ def replaced_best(everything: Sequence[Ranked], hiding: Hiding, folders: Sequenc
         return ""
     by = shown_successors(old.ref.folder, successors)
     return f"the best match, {old.ref.path}, is {old.status}; {by} replaces it"
-
-
-def _matches(globs: Globs | None, ref: FileRef) -> bool:
-    return globs is not None and globs.matches(ref.path)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -22,7 +23,8 @@ class SearcherSettings:
     """One workspace's index, how the arms are fused, and what a search leaves out unless asked.
 
     ``rrf_k`` is the constant of reciprocal rank fusion, and matters to it alone. ``default_exclude`` are path globs,
-    ``hidden_statuses`` are statuses of documents.
+    ``hidden_statuses`` are statuses of documents, ``path_boosts`` factors by path glob. A glob after ``FOLDER//``
+    counts in that folder alone.
     """
 
     index_directory: Path
@@ -31,4 +33,5 @@ class SearcherSettings:
     rrf_k: float = RRF_K
     default_exclude: tuple[str, ...] = ()
     hidden_statuses: tuple[str, ...] = HIDDEN_STATUSES
+    path_boosts: Mapping[str, float] = field(default_factory=dict)
     redact_secrets: bool = True

@@ -127,6 +127,20 @@ def test_a_file_of_which_several_chunks_agree_gains_and_its_repeats_are_lowered(
     assert second.score == pytest.approx(-repeat)  # half of what it was
 
 
+def test_of_nearly_equal_documents_the_newer_one_comes_first() -> None:
+    def dated(path: str, bm25: float, date: str) -> Candidate:
+        found = candidate(path, 0.5, bm25)
+        return replace(found, chunk=replace(found.chunk, date=date))
+
+    query = "a question of several words"
+    old, new = dated("old.md", 8.05, "2019-05-01"), dated("new.md", 8.0, "2026-03")
+    middle, undated = dated("middle.md", 8.02, "2020"), candidate("undated.md", 0.5, 8.03)
+    assert ordered(query, old, middle, undated, new) == ["new.md-0", "undated.md-0", "middle.md-0", "old.md-0"]
+    clearly = dated("old.md", 9.0, "2019-05-01")
+    assert ordered(query, clearly, new)[0] == "old.md-0"
+    assert "newer" not in parts(query, [old, undated], "old.md")
+
+
 def test_nothing_found_is_nothing_ordered() -> None:
     assert order("anything", []) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from everfind_core.globs import RUST, glob_regex
+from everfind_core.globs import RUST, glob_regex, scoped
 from everfind_core.model import Filters
 from everfind_core.store_schema import DATE, FOLDER, KIND, LANGUAGE, PATH, STATUS, sql_in, sql_string
 
@@ -43,8 +43,12 @@ def _globs(where: Filters) -> Iterator[str]:
 
 
 def _any_glob(globs: tuple[str, ...], field: str) -> str:
-    patterns = (sql_string(glob_regex(glob, RUST, field=field), field=field) for glob in globs)
-    return " OR ".join(f"regexp_like({PATH}, {pattern})" for pattern in patterns)
+    return " OR ".join(_glob(*scoped(glob), field) for glob in globs)
+
+
+def _glob(folder: str, glob: str, field: str) -> str:
+    matching = f"regexp_like({PATH}, {sql_string(glob_regex(glob, RUST, field=field), field=field)})"
+    return f"({FOLDER} = {sql_string(folder, field=field)} AND {matching})" if folder else matching
 
 
 def _dates(where: Filters) -> Iterator[str]:
