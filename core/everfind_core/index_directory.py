@@ -175,6 +175,23 @@ def check_place(index_directory: Path) -> None:
         )
 
 
+def check_writable(index_directory: Path) -> None:
+    """Refuse, before anything is read, a directory that this process may not write; makes one that is not there.
+
+    Raises:
+        StorageError: it cannot be made or written.
+    """
+    try:
+        index_directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    if not os.access(index_directory, os.W_OK | os.X_OK):
+        raise StorageError(
+            f"cannot write the index in {index_directory}: it belongs to another user, or is mounted read-only",
+            hint=f"Give it to the user of this process: `chown {os.geteuid()}:{os.getegid()}`.",
+        )
+
+
 def current_index(index_directory: Path) -> IndexLocation:
     """The index that answers.
 

@@ -33,6 +33,9 @@ SERVICE = pb.DESCRIPTOR.services_by_name["EmbedderService"]
 BATCH_BYTES = 4 << 20
 """Input of one call at most, far below what a message may hold."""
 
+BATCH_TEXTS = 64
+"""Texts of one call at most: a few seconds of one core, so that a busy embedder stays far from the call's deadline."""
+
 T = TypeVar("T")
 
 
@@ -92,7 +95,7 @@ class RemoteEmbedder:
         with self._guard:
             if self._known is None:
                 answer = self._calls.unary(self._stub.GetModel, pb.GetModelRequest(), seconds=READ_SECONDS)
-                self._known = _Known(model_from_proto(answer.model), max(1, answer.max_batch_texts))
+                self._known = _Known(model_from_proto(answer.model), max(1, min(answer.max_batch_texts, BATCH_TEXTS)))
             return self._known
 
     def _embed(self, batches: Iterator[EmbedInput], cancel: Cancellation | None) -> Vectors:

@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import OverloadedError, UnavailableError
+from everfind_core.errors import DeadlineExceededError, OverloadedError, UnavailableError
 from everfind_core.model import InputKind, ModelInfo, Vectors
 from everfind_core.ports import Embedder, TokenIds, Tokenizer
 
 FIRST_SECONDS = 0.5
 LONGEST_SECONDS = 15.0
+
+_PASSING = (UnavailableError, OverloadedError, DeadlineExceededError)
+"""What an outage looks like from here."""
 
 T = TypeVar("T")
 
@@ -45,6 +48,14 @@ class PatientEmbedder:
         """See :meth:`everfind_core.ports.Embedder.embed_tokens`."""
         return self._repeated(lambda: self._embedder.embed_tokens(sequences, cancel=cancel), cancel)
 
+    def wait_until_ready(self, cancel: Cancellation) -> None:
+        """Return when the embedder has said which model it is, and given its tokenizer.
+
+        Raises:
+            CancelledError, DeadlineExceededError: as ``cancel`` says.
+        """
+        self._repeated(self._embedder.tokenizer, cancel)
+
     def close(self) -> None:
         """See :meth:`everfind_core.ports.Embedder.close`."""
         self._embedder.close()
@@ -54,9 +65,10 @@ class PatientEmbedder:
         while True:
             try:
                 return call()
-            except (UnavailableError, OverloadedError) as error:
+            except _PASSING as error:
                 if cancel is None:
                     raise
+                cancel.check()  # a deadline of the caller's own is no outage
                 _log.warning("the embedder does not answer, waiting %.1f s: %s", pause, error)
                 cancel.wait(pause)
                 pause = min(2 * pause, LONGEST_SECONDS)

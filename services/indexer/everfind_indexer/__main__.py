@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
+from everfind_core.index_directory import check_writable
 from everfind_core.model import Folder
 from everfind_core.paths import encode_os_path
 from everfind_indexer.vectors import KeptVectors
@@ -99,6 +100,8 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
     from everfind_rpc.clients.patience import PatientEmbedder
 
     to_embedder = stack.enter_context(Connection(settings.endpoint(settings.embedder), [embedder.SERVICE]))
+    patient = PatientEmbedder(embedder.RemoteEmbedder(to_embedder))
+    check_writable(settings.index_dir)
     engine = IndexEngine(
         IndexerSettings(
             index_directory=settings.index_dir,
@@ -113,11 +116,11 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
             kept_vectors=_kept_vectors(settings),
             vocabulary=Vocabulary.with_words(settings.lifecycle_words),
         ),
-        PatientEmbedder(embedder.RemoteEmbedder(to_embedder)),
+        patient,
         SyntaxChunker(),
         open_writer,
     )
-    return [indexer_service(engine)]
+    return [indexer_service(engine, patient.wait_until_ready)]
 
 
 def _kept_vectors(settings: IndexerServerSettings) -> KeptVectors | None:

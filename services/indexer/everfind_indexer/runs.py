@@ -67,8 +67,10 @@ class _Record:
 class IndexRuns:
     """The runs of one indexer. Thread-safe. The engine's own lock keeps them to one writer at a time."""
 
-    def __init__(self, indexer: Indexer) -> None:
+    def __init__(self, indexer: Indexer, before: Callable[[Cancellation], None] = lambda _cancel: None) -> None:
+        """Prepare. ``before`` is called in each run before anything else: it waits for what the run needs."""
         self._indexer = indexer
+        self._before = before
         self._guard = threading.Lock()
         self._records: dict[str, _Record] = {}
         self._created = 0
@@ -176,6 +178,7 @@ class IndexRuns:
             self._change(record, replace(record.run, progress=progress), event)
 
         try:
+            self._before(record.cancel)
             report = self._indexer.index(record.run.request, on_event, cancel=record.cancel)
             ended = replace(record.run, state=RunState.SUCCEEDED, report=report)
         except EverfindError as error:

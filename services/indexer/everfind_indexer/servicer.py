@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from everfind.indexer.v1 import indexer_service_pb2 as pb
 from everfind.indexer.v1 import run_pb2
+from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError, RunNotFoundError
 from everfind_core.model import Folder, IndexRun
 from everfind_core.ports import Indexer
@@ -50,9 +51,9 @@ _SEARCH = frozenset({Scope.SEARCH})
 _INDEX = frozenset({Scope.INDEX})
 
 
-def indexer_service(indexer: Indexer) -> Service:
-    """The service of an indexer."""
-    runs = IndexRuns(indexer)
+def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None] = lambda _cancel: None) -> Service:
+    """The service of an indexer; ``before_run`` waits for what every run needs."""
+    runs = IndexRuns(indexer, before_run)
     files, indexing = FileServicer(indexer), RunServicer(indexer, runs)
     return Service(
         pb.DESCRIPTOR.services_by_name["IndexerService"],

@@ -22,6 +22,7 @@ from everfind_core.index_directory import (
     Manifest,
     Recipe,
     check_place,
+    check_writable,
     create_index,
     current_index,
     make_current,
@@ -155,3 +156,15 @@ def test_a_file_that_may_not_be_read_is_no_damage(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Path, "read_text", denied)
     with pytest.raises(StorageError, match="Permission denied"):
         current_index(tmp_path)
+
+
+def test_a_directory_that_cannot_be_written_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_writable(tmp_path / "new" / "index")
+    assert (tmp_path / "new" / "index").is_dir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="file"):
+        check_writable(tmp_path / "file")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(StorageError, match="belongs to another user") as caught:
+        check_writable(tmp_path)
+    assert f"chown {os.geteuid()}:" in caught.value.hint

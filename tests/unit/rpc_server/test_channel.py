@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -12,14 +13,22 @@ from hypothesis import strategies as st
 
 from everfind.embedder.v1 import embedder_service_pb2 as embedder_pb
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import CancelledError, InvalidRequestError, ModelUnusableError, UnavailableError
+from everfind_core.errors import (
+    CancelledError,
+    DeadlineExceededError,
+    EverfindError,
+    InvalidRequestError,
+    ModelUnusableError,
+    OverloadedError,
+    UnavailableError,
+)
 from everfind_core.model import InputKind, Vectors
 from everfind_embedder.servicer import MAX_BATCH_TEXTS, embedder_service
 from everfind_rpc.channel import Connection, Endpoint, service_config
-from everfind_rpc.clients.embedder import RemoteEmbedder
+from everfind_rpc.clients.embedder import BATCH_TEXTS, RemoteEmbedder
 from everfind_rpc.clients.patience import PatientEmbedder
 from everfind_rpc.paging import page
-from tests.support.fakes import FakeEmbedder
+from tests.support.fakes import FakeEmbedder, FakeTokenizer
 from tests.support.serving import SERVICES, serving
 
 
@@ -109,4 +118,23 @@ def test_a_batch_is_cut_to_what_a_call_may_carry() -> None:
     ):
         vectors = RemoteEmbedder(connection).embed(texts, InputKind.DOCUMENT)
     assert vectors.shape == (len(texts), 32)
-    assert fake.calls == 4
+    assert fake.calls == MAX_BATCH_TEXTS // BATCH_TEXTS + 3
+
+
+@pytest.mark.parametrize("error", [UnavailableError("away"), OverloadedError("busy"), DeadlineExceededError("slow")])
+def test_a_run_waits_until_its_embedder_is_there(error: EverfindError) -> None:
+    class Absent(FakeEmbedder):
+        asked = 0
+
+        def tokenizer(self) -> FakeTokenizer:
+            self.asked += 1
+            if self.asked < 3:
+                raise error
+            return super().tokenizer()
+
+    absent = Absent()
+    PatientEmbedder(absent, first_seconds=0.01).wait_until_ready(Cancellation())
+    assert absent.asked == 3
+    absent.asked = -1_000_000
+    with pytest.raises(DeadlineExceededError):
+        PatientEmbedder(absent, first_seconds=0.01).wait_until_ready(Cancellation(time.monotonic() + 0.2))
