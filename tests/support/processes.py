@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support.index_content import content_of
+
 
 @dataclass(frozen=True)
 class Home:
@@ -54,10 +56,4 @@ class Home:
         return json.loads(self.run(command, "--json", *arguments, cwd=cwd, env=env).stdout)
 
     def content(self) -> list[tuple[Any, ...]]:
-        """What the index holds, row by row, without what depends on the order of commits."""
-        import lance
-
-        (table,) = self.index_directory.glob("indexes/*/chunks.lance")
-        columns = ["folder", "path", "ordinal", "start_line", "end_line", "text", "terms", "embedding_key"]
-        rows = lance.dataset(str(table)).to_table(columns=columns)
-        return sorted(zip(*(rows[name].to_pylist() for name in columns), strict=True))
+        return content_of(self.index_directory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -63,13 +64,14 @@ def team(
     """
     require_docker()
     build_images()
+    _sweep()
     # The reaper is another image; what it would remove is removed below. testcontainers reads this once.
     os.environ["TESTCONTAINERS_RYUK_DISABLED"] = "true"
     from testcontainers.compose import DockerCompose
 
     address = f"127.0.0.1:{_free_port()}"
     variables = {
-        "COMPOSE_PROJECT_NAME": f"everfind-test-{uuid.uuid4().hex[:8]}",
+        "COMPOSE_PROJECT_NAME": f"{_PROJECT}{os.getpid()}-{uuid.uuid4().hex[:6]}",
         "IMAGE_PREFIX": PREFIX,
         "IMAGE_TAG": TAG,
         "EVERFIND_PUBLISH": address,
@@ -97,6 +99,9 @@ def team(
         _run([*compose.compose_command_property, "--profile", "*", "down", "--volumes", "--timeout", "5"])
 
 
+_PROJECT = "everfind-test-"
+"""Begins the names of the tests' deployments; then comes the process that made them."""
+
 _ADMIN = ("token", "create", "tests", "--scope", "admin")
 
 
@@ -107,6 +112,15 @@ def _index_directory(base: Path) -> Path:
     index.mkdir(exist_ok=True)
     index.chmod(0o777)
     return index
+
+
+def _sweep() -> None:
+    """Remove the teams of test runs that were killed: what testcontainers' reaper would do, without its image."""
+    listed = json.loads(_run(["docker", "compose", "ls", "--all", "--format", "json", "--filter", f"name={_PROJECT}"]))
+    for name in (project["Name"] for project in listed):
+        pid = name.removeprefix(_PROJECT).partition("-")[0]
+        if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
+            _run(["docker", "compose", "--project-name", name, "down", "--volumes", "--timeout", "5"])
 
 
 def _run(command: list[str]) -> str:
