@@ -248,6 +248,8 @@ def _provenance_json(provenance: Provenance) -> Json:
     }
     if provenance.exact:
         form["exact"] = {"rank": provenance.exact}
+    if provenance.rerank is not None:
+        form["rerank"] = {"rank": provenance.rerank.rank, "score": _rounded(provenance.rerank.score)}
     return form
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from everfind_core.lifecycle import Vocabulary
-from everfind_core.ports import ChunkReader, ChunkWriter, Embedder, Indexer, Searcher
+from everfind_core.ports import ChunkReader, ChunkWriter, Embedder, Indexer, Reranker, Searcher
 from everfind_embedder import EmbedderSettings, open_embedder
+from everfind_embedder.settings import RerankerSettings, open_reranker
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sizes import SizeLimits
@@ -82,6 +83,7 @@ class LocalWorkspace:
                 concurrency=settings.concurrency,
                 kept_vectors=_kept_vectors(settings),
                 vocabulary=Vocabulary.with_words(settings.lifecycle_words),
+                outgoing=self._outgoing(),
             ),
             self._embedder,
             SyntaxChunker(),
@@ -103,7 +105,28 @@ class LocalWorkspace:
             hidden_statuses=self._settings.hidden_statuses,
             redact_secrets=self._settings.redact_secrets,
         )
-        return SearchEngine(settings, self._embedder, self._indexer, _open_reader)
+        return SearchEngine(settings, self._embedder, self._indexer, _open_reader, self._reranker)
+
+    def _outgoing(self) -> tuple[str, ...]:
+        if self._reranker is None or not self._reranker.endpoint:
+            return ()
+        return (f"queries that are reranked, and the text of their hits, to {self._reranker.endpoint}",)
+
+    @cached_property
+    def _reranker(self) -> Reranker | None:
+        settings = self._settings
+        return open_reranker(
+            RerankerSettings(
+                model=settings.reranker,
+                hub_endpoint=settings.hub_endpoint,
+                cache_dir=settings.model_cache_dir,
+                threads=settings.threads,
+                endpoint=settings.reranker_endpoint,
+                key=read_key(settings.reranker_key_file, "reranker_key_file", "EVERFIND_RERANKER_KEY"),
+                budget=settings.reranker_seconds,
+                interval=settings.reranker_interval,
+            )
+        )
 
     def services(self) -> tuple[Service, ...]:
         """Everything that this workspace answers to gRPC clients."""
@@ -115,14 +138,14 @@ class LocalWorkspace:
 
         index = SearcherSettings(self._settings.index_dir)
         return (
-            embedder_service(self._embedder),
+            embedder_service(self._embedder, self._reranker),
             indexer_service(self._indexer),
             searcher_service(self._searcher, lambda: index_status(index, _open_reader)),
         )
 
     def close(self) -> None:
         """End what was started."""
-        for name in ("_searcher", "_embedder"):
+        for name in ("_searcher", "_reranker", "_embedder"):
             if started := self.__dict__.pop(name, None):
                 started.close()
 

@@ -28,7 +28,7 @@ _PLACE = re.compile(r"(?P<path>.*[^:]):(?P<line>\d{1,9})(?:-\d{0,9})?", re.DOTAL
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What a caller may say besides the query. Empty means no limit."""
+    """What a caller may say besides the query. Empty means no limit; ``rerank`` None is as the settings say."""
 
     folders: Sequence[str] = ()
     include: Sequence[str] = ()
@@ -39,6 +39,7 @@ class SearchOptions:
     since: str = ""
     before: str = ""
     everything: bool = False
+    rerank: bool | None = None
 
 
 def search_request(settings: Settings, query: str, options: SearchOptions) -> SearchRequest:
@@ -52,6 +53,7 @@ def search_request(settings: Settings, query: str, options: SearchOptions) -> Se
         limit=settings.limit,
         mode=SearchMode(settings.mode),
         filters=_filters(settings, options),
+        rerank=settings.rerank if options.rerank is None else options.rerank,
     )
 
 

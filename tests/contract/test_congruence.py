@@ -120,7 +120,6 @@ def test_the_tokenizer_is_the_models_own(both: Both) -> None:
     [
         lambda e: e.searcher.search(SearchRequest("")),
         lambda e: e.searcher.search(SearchRequest("x", limit=101)),
-        lambda e: e.searcher.search(SearchRequest("x", rerank=True)),
         lambda e: e.searcher.search(SearchRequest("x", graph_hops=2)),
         lambda e: e.searcher.search(SearchRequest("x", max_tokens=-1)),
         lambda e: e.searcher.search(SearchRequest("x", min_score=2.0)),

@@ -221,3 +221,11 @@ def test_a_caller_that_gave_up_is_not_answered(workspace: Connected) -> None:
         workspace.searcher.search(SearchRequest("token"), cancel=cancel)
     with pytest.raises(DeadlineExceededError):
         workspace.searcher.search(SearchRequest("token"), cancel=Cancellation(time.monotonic() - 1))
+
+
+def test_without_a_reranker_the_order_stands_and_the_answer_says_so(workspace: Connected) -> None:
+    plain = workspace.searcher.search(SearchRequest("refresh the token"))
+    asked = workspace.searcher.search(SearchRequest("refresh the token", rerank=True))
+    assert asked.hits == plain.hits
+    (warning,) = asked.warnings
+    assert warning.startswith("not reranked: no reranker is configured")

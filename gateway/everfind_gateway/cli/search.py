@@ -52,6 +52,10 @@ Everything: TypeAlias = Annotated[
 Graph: TypeAlias = Annotated[
     bool, typer.Option("--graph", help="After the hits, also what calls the first of them or is called by them.")
 ]
+Rerank: TypeAlias = Annotated[
+    bool | None,
+    typer.Option("--rerank/--no-rerank", help="Put the best hits into the order of `reranker`.", show_default=False),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,7 @@ class Asked:
     before: Before = ""
     everything: Everything = False
     graph: Graph = False
+    rerank: Rerank = None
 
 
 @with_options("asked", Asked)
@@ -156,6 +161,7 @@ def _request(settings: Settings, query: list[str], asked: Asked) -> SearchReques
             since=asked.since,
             before=asked.before,
             everything=asked.everything,
+            rerank=asked.rerank,
         ),
     )
     return replace(request, graph_hops=int(asked.graph))

@@ -106,6 +106,10 @@ class SearchArguments(Arguments):
         bool,
         Field(description="After the hits, also what calls the first of them or is called by them: half as many more."),
     ] = False
+    rerank: Annotated[
+        bool,
+        Field(description="Put the best hits into the order of the user's reranker. Left out: the user's setting."),
+    ] = False
     max_tokens: Annotated[
         int,
         Field(
@@ -228,7 +232,7 @@ def input_schema(model: type[Arguments]) -> dict[str, Any]:
     properties = schema.get("properties", {})
     for name, described in properties.items():
         described.pop("title", None)
-        if name == "mode":
+        if name in ("mode", "rerank"):
             described.pop("default", None)
     required = {"required": schema["required"]} if "required" in schema else {}
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}

@@ -184,6 +184,7 @@ def _request(settings: Settings, given: args.SearchArguments) -> SearchRequest:
         since=given.since,
         before=given.before,
         everything=given.include_hidden,
+        rerank=given.rerank if "rerank" in given.model_fields_set else None,
     )
     request = search_request(settings, given.query, options)
     folders = folder_names(searchable_folders(settings), given.folders) if given.folders else ()

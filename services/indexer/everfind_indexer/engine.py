@@ -162,6 +162,7 @@ class IndexEngine:
             writer=lock_holder(directory),
             skipped_files=self._skipped(location) if skipped_files else (),
             findings=self._findings(location),
+            outgoing=(*_outgoing(location.manifest.model), *self._settings.outgoing),
         )
 
     def _chosen(self, request: IndexRequest) -> Sequence[Folder]:
@@ -243,7 +244,13 @@ class IndexEngine:
             folders=folders,
             coverage=Coverage(),
             writer=lock_holder(self._settings.index_directory),
+            outgoing=self._settings.outgoing,
         )
+
+
+def _outgoing(model: ModelInfo) -> tuple[str, ...]:
+    """What the model makes leave the machine."""
+    return (f"the text of indexed files, and queries, to {model.endpoint}",) if model.endpoint else ()
 
 
 def _disk_bytes(directory: Path) -> int:

@@ -19,7 +19,8 @@ class IndexerSettings:
     """One workspace's folders, where its index lies, and how documents become chunks (sizes in tokens).
 
     ``user_ignore`` is an ``.indexignore`` that holds for every folder; None if there is none. ``kept_vectors`` is where
-    vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers.
+    vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers. ``outgoing`` says what
+    leaves the machine besides what the embedding model says of itself.
     """
 
     index_directory: Path
@@ -34,6 +35,7 @@ class IndexerSettings:
     concurrency: int = 0
     kept_vectors: KeptVectors | None = None
     vocabulary: Vocabulary = DEFAULT_VOCABULARY
+    outgoing: tuple[str, ...] = ()
 
     def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
         """Chunk sizes by line kind, within the model's window."""

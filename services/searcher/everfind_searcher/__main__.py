@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequence[Service]:
     from everfind_rpc.channel import Connection
-    from everfind_rpc.clients import embedder, indexer
+    from everfind_rpc.clients import embedder, indexer, reranker
     from everfind_searcher.engine import SearchEngine
     from everfind_searcher.servicer import searcher_service
     from everfind_searcher.status import index_status
@@ -73,7 +73,13 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
         path_boosts=settings.path_boosts,
         redact_secrets=settings.redact_secrets,
     )
-    engine = SearchEngine(index, embedder.RemoteEmbedder(to_embedder), indexer.RemoteIndexer(to_indexer), open_reader)
+    engine = SearchEngine(
+        index,
+        embedder.RemoteEmbedder(to_embedder),
+        indexer.RemoteIndexer(to_indexer),
+        open_reader,
+        reranker.RemoteReranker(to_embedder),
+    )
     stack.callback(engine.close)
     return [searcher_service(engine, lambda: index_status(index, open_reader))]
 

@@ -32,8 +32,6 @@ def check_search(request: SearchRequest) -> None:
         raise InvalidRequestError.of(
             "wait_seconds", "nothing follows the folders here, so there is nothing to wait for"
         )
-    if request.rerank:
-        raise InvalidRequestError.of("rerank", "no reranker is configured")
     if request.graph_hops not in (0, 1):
         raise InvalidRequestError.of("graph_hops", f"{request.graph_hops} is neither 0 nor 1")
     check_filters(request.filters)

@@ -21,7 +21,7 @@ from everfind_core.model import (
     SearchRequest,
     Staleness,
 )
-from everfind_core.ports import Embedder, SourceReader
+from everfind_core.ports import Embedder, Reranker, SourceReader
 from everfind_core.ranking import read_query
 from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_searcher.checks import check_folders, check_gather, check_search
@@ -34,6 +34,7 @@ from everfind_searcher.ranking import Ranked, best_cosine, pack
 from everfind_searcher.related.answering import answer_related
 from everfind_searcher.related.expansion import expanded
 from everfind_searcher.related.requests import check_related
+from everfind_searcher.reranking import reranked
 from everfind_searcher.settings import SearcherSettings
 
 
@@ -41,13 +42,19 @@ class SearchEngine:
     """Answers questions from one workspace's index (the port :class:`everfind_core.ports.Searcher`)."""
 
     def __init__(
-        self, settings: SearcherSettings, embedder: Embedder, source: SourceReader, open_reader: ReaderOpener
+        self,
+        settings: SearcherSettings,
+        embedder: Embedder,
+        source: SourceReader,
+        open_reader: ReaderOpener,
+        reranker: Reranker | None = None,
     ) -> None:
         self._settings = settings
         self._embedder = embedder
         self._source = source
         self._current = CurrentIndex(settings.index_directory, open_reader)
         self._finder = Finder(settings, embedder)
+        self._reranker = reranker
 
     def search(self, request: SearchRequest, *, cancel: Cancellation | None = None) -> SearchAnswer:
         """See :meth:`everfind_core.ports.Searcher.search`."""
@@ -69,7 +76,11 @@ class SearchEngine:
         generation = index.generation(snapshot)
         start = cursor.offset if cursor else 0
         found = self._finder.find(request, snapshot, start + request.limit, cancel)
-        page = _page(request, cursor, generation, found.hits)
+        hits, warnings = found.hits, found.warnings
+        if request.rerank:
+            hits, unranked = reranked(request.query, hits, self._reranker, cancel)
+            warnings += unranked
+        page = _page(request, cursor, generation, hits)
         covered = coverage.total(request.filters.folders)
         roots = roots_for(coverage, request.filters.folders)
         answer = SearchAnswer(
@@ -77,10 +88,10 @@ class SearchEngine:
             generation=generation,
             hits=tuple(ranked_hit(one, roots, request) for one in page.hits),
             coverage=covered,
-            abstained=None if found.hits else Abstention(best_cosine(found.candidates), request.min_score or 0.0),
+            abstained=None if hits else Abstention(best_cosine(found.candidates), request.min_score or 0.0),
             hidden=found.hidden,
             staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
-            warnings=page.warnings + found.warnings + _unmatched(request.filters, found.hits),
+            warnings=page.warnings + warnings + _unmatched(request.filters, hits),
             next_cursor=page.next_cursor,
             left_out=page.left_out,
             tokens=sum(one.chunk.tokens for one in page.hits),

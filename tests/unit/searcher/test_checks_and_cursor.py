@@ -25,7 +25,6 @@ from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
         (SearchRequest("x", min_score=1.5), "min_score"),
         (SearchRequest("x", relative_cutoff=-0.1), "relative_cutoff"),
         (SearchRequest("x", wait_seconds=1.0), "wait_seconds"),
-        (SearchRequest("x", rerank=True), "rerank"),
         (SearchRequest("x", graph_hops=2), "graph_hops"),
         (SearchRequest("x", filters=Filters(include=("",))), "filters.include"),
         (SearchRequest("x", filters=Filters(exclude=("a\0",))), "filters.exclude"),

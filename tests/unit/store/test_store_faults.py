@@ -21,6 +21,7 @@ from everfind_core.errors import (
     IndexDamagedError,
     IndexLockedError,
     InvalidRequestError,
+    ModelUnusableError,
     StorageError,
     StorageFullError,
 )
@@ -189,6 +190,12 @@ def write_something(directory: Path) -> None:
 
 
 # --- readers ----------------------------------------------------------------------------------------------------------
+
+
+def test_vectors_that_no_index_can_be_made_of_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnusableError, match="12 numbers"):
+        open_writer(tmp_path, 12)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_reader_writes_nothing(sound: Path, directory: Path) -> None:
