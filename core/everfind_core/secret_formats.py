@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +18,18 @@ class Rule:
 
     name: str
     literals: tuple[str, ...]
-    regex: re.Pattern[str]
+    pattern: str
     in_run: bool = False
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The pattern, compiled when it is first needed: there are many, and few texts need one."""
+        return _compiled(self.pattern)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def _ends(alphabet: str) -> str:
@@ -28,20 +39,18 @@ def _ends(alphabet: str) -> str:
 
 def _token(name: str, literals: str, pattern: str, *, alphabet: str = r"A-Za-z0-9_", in_run: bool = True) -> Rule:
     """A token that stands alone: nothing of its ``alphabet`` right before or after it."""
-    regex = re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern}){_ends(alphabet)}")
-    return Rule(name, tuple(literals.split()), regex, in_run=in_run)
+    return Rule(name, tuple(literals.split()), rf"(?<![A-Za-z0-9_])(?:{pattern}){_ends(alphabet)}", in_run=in_run)
 
 
 def _assigned(name: str, literals: str, key: str, value: str) -> Rule:
     """A value that only its key name tells: ``key = "value"``, ``"key": "value"``, ``key=value;``, ``<key>value<``."""
     between = r"[\"']?(?:\s{0,8}(?:=>|:=|[=:,])\s{0,8}|>)[\"']?"
-    regex = re.compile(rf"{key}{between}(?P<secret>{value}){_ends('A-Za-z0-9/+=')}")
-    return Rule(name, tuple(literals.split()), regex)
+    return Rule(name, tuple(literals.split()), rf"{key}{between}(?P<secret>{value}){_ends('A-Za-z0-9/+=')}")
 
 
 def _placed(name: str, literal: str, before: str, secret: str, *, alphabet: str) -> Rule:
     """A secret that its surroundings tell."""
-    return Rule(name, (literal,), re.compile(rf"{before}(?P<secret>{secret}){_ends(alphabet)}"))
+    return Rule(name, (literal,), rf"{before}(?P<secret>{secret}){_ends(alphabet)}")
 
 
 # Quantifiers are possessive or short, so each rule runs in linear time.
@@ -258,10 +267,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "url-password",
         ("://",),
-        re.compile(
-            r"://(?<=[A-Za-z0-9]://)(?P<user>[A-Za-z0-9._~%+\-]{0,100}+):"
-            rf"(?P<secret>(?!{_PLACEHOLDER}@|(?P=user)@)[A-Za-z0-9._~%!$&()*+,;=#?^:\-]{{3,200}}+)"
-            r"@(?!sha\d{3}:)[A-Za-z0-9\[{$%<]"
-        ),
+        r"://(?<=[A-Za-z0-9]://)(?P<user>[A-Za-z0-9._~%+\-]{0,100}+):"
+        rf"(?P<secret>(?!{_PLACEHOLDER}@|(?P=user)@)[A-Za-z0-9._~%!$&()*+,;=#?^:\-]{{3,200}}+)"
+        r"@(?!sha\d{3}:)[A-Za-z0-9\[{$%<]",
     ),
 )

@@ -32,7 +32,7 @@ _PUTTY = re.compile(r"^Private-Lines: (\d{1,3})\r?\n((?:[A-Za-z0-9+/=]{1,80}(?:\
 
 _KEYS_REVISION = "2"
 REVISION = blake2b(
-    "\n".join([_KEYS_REVISION, *(f"{rule.name} {rule.regex.pattern}" for rule in RULES)]).encode(), digest_size=8
+    "\n".join([_KEYS_REVISION, *(f"{rule.name} {rule.pattern}" for rule in RULES)]).encode(), digest_size=8
 ).hexdigest()
 """Another one whenever another text could be masked; an index made by another revision must be built again."""
 

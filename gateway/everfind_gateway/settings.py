@@ -17,8 +17,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from everfind_core.errors import ConfigError, EverfindError, InvalidRequestError, UntrustedSettingError
-from everfind_core.lifecycle.vocabulary import HIDDEN_STATUSES
-from everfind_core.model import Folder
+from everfind_core.model import HIDDEN_STATUSES, Folder
 from everfind_gateway import config_files, project_trust
 from everfind_gateway.config_files import SettingsFile, SettingsFiles
 from everfind_gateway.folder_tuning import TUNING_KEYS, FolderTuning, folder_tuning

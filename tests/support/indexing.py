@@ -9,8 +9,7 @@ from everfind_core.chunking import TextChunker
 from everfind_core.model import Folder, IndexReport, IndexRequest
 from everfind_core.ports import FileChunks
 from everfind_indexer.engine import IndexEngine
-from everfind_indexer.settings import IndexerSettings
-from everfind_indexer.vectors import KeptVectors
+from everfind_indexer.settings import IndexerSettings, KeptVectors
 from tests.support.fakes import FakeEmbedder, MemoryStore
 
 

@@ -9,14 +9,13 @@ from everfind_core.lifecycle.fates import Fate, Fates, Problem, settle
 from everfind_core.lifecycle.labels import join_refs, shown_successors, split_refs
 from everfind_core.lifecycle.quiet import with_lines, without_lines
 from everfind_core.lifecycle.statement import Read, Statement, read_document
-from everfind_core.lifecycle.vocabulary import DEFAULT_VOCABULARY, HIDDEN_STATUSES, Vocabulary
+from everfind_core.lifecycle.vocabulary import DEFAULT_VOCABULARY, Vocabulary
 
 REVISION = "lifecycle-1"
 """Changes whenever a document could be read otherwise; part of an index's recipe."""
 
 __all__ = [
     "DEFAULT_VOCABULARY",
-    "HIDDEN_STATUSES",
     "REVISION",
     "Fate",
     "Fates",

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from everfind_core.lifecycle.references import Library
 from everfind_core.lifecycle.statement import Statement
-from everfind_core.lifecycle.vocabulary import HIDDEN_STATUSES, Vocabulary
+from everfind_core.lifecycle.vocabulary import Vocabulary
+from everfind_core.model import HIDDEN_STATUSES
 from everfind_core.model.corpus import FileRef
 
 SUPERSEDED = "superseded"

@@ -10,9 +10,6 @@ from typing import Final
 
 from everfind_core.errors import InvalidRequestError
 
-HIDDEN_STATUSES: Final = ("superseded", "archived", "deprecated", "rejected", "withdrawn", "obsolete")
-"""Documents of these are left out of a search by default."""
-
 _SEPARATORS = re.compile(r"[\s_./-]+")
 
 

@@ -31,6 +31,7 @@ from everfind_core.model.indexing import (
     RunState,
 )
 from everfind_core.model.search import (
+    HIDDEN_STATUSES,
     Abstention,
     Contribution,
     Filters,
@@ -56,6 +57,7 @@ from everfind_core.model.search import (
 from everfind_core.model.status import FolderStatus, HealthFinding, Severity, WorkspaceStatus
 
 __all__ = [
+    "HIDDEN_STATUSES",
     "Abstention",
     "Calibration",
     "Chunk",

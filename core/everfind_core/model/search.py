@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from everfind_core.model.corpus import EMPTY_COUNTS, Coverage
 
@@ -93,6 +94,10 @@ class Contribution:
 
     rule: str
     value: float
+
+
+HIDDEN_STATUSES: Final = ("superseded", "archived", "deprecated", "rejected", "withdrawn", "obsolete")
+"""Documents of these are left out of a search by default."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from everfind_core.plain_words import plain_words
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.definitions import defines
 from everfind_core.ranking.paths import PathFeatures, Role, name_parts, read_path
 from everfind_core.ranking.query import Name, Query
-from everfind_core.ranking.words import plain_words
 
 _SHORTEST_RUN = 3  # words in a row that say more than the words apart
 _TELLING_RUN = 6

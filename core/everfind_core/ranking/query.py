@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from everfind_core.lexical import query_terms
-from everfind_core.ranking.words import plain_words
+from everfind_core.plain_words import plain_words
 
 MAX_NAMES = 4
 """Names of a query that are looked for as definitions. Later ones are left out."""

@@ -16,7 +16,7 @@ from pydantic_settings import NoDecode
 from everfind_core.index_directory import check_writable
 from everfind_core.model import Folder
 from everfind_core.paths import encode_os_path
-from everfind_indexer.vectors import KeptVectors
+from everfind_indexer.settings import KeptVectors
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
-from everfind_core.index_directory import CATALOG, IndexLocation, Recipe, check_place, current_index
-from everfind_core.lexical import REVISION as LEXICAL_REVISION
-from everfind_core.lifecycle import REVISION as LIFECYCLE_REVISION
+from everfind_core.index_directory import CATALOG, IndexLocation, current_index
 from everfind_core.model import (
     Coverage,
     FileText,
@@ -22,30 +21,22 @@ from everfind_core.model import (
     HealthFinding,
     IndexReport,
     IndexRequest,
-    LineKind,
-    ModelInfo,
     ReadFileRequest,
     SkippedFile,
     WorkspaceStatus,
 )
 from everfind_core.paths import check_relative
 from everfind_core.ports import Chunker, Embedder, EventSink
-from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_indexer.catalog import Catalog
-from everfind_indexer.extractors import REVISION as EXTRACTION_REVISION
-from everfind_indexer.extractors import Extraction
+from everfind_indexer.findings import document_findings
 from everfind_indexer.grep import grep
-from everfind_indexer.lock import lock_holder, writer_lock
-from everfind_indexer.preparing import Preparation
-from everfind_indexer.run import Run
+from everfind_indexer.lock import lock_holder
 from everfind_indexer.settings import IndexerSettings
-from everfind_indexer.settling import document_findings, settle_documents
 from everfind_indexer.sources import Sources
-from everfind_indexer.target import StoreOpener, open_target, opened
-from everfind_indexer.vectors import VectorCache
 
-DEFAULT_CONCURRENCY = 2
-"""Batches under way: while one waits for its last texts, the next keeps the embedder's threads busy."""
+if TYPE_CHECKING:
+    from everfind_indexer.target import StoreOpener
+    from everfind_indexer.writing import Writing
 
 
 class IndexEngine:
@@ -66,60 +57,14 @@ class IndexEngine:
 
     def index(self, request: IndexRequest, on_event: EventSink, *, cancel: Cancellation | None = None) -> IndexReport:
         """See :meth:`everfind_core.ports.Indexer.index`."""
-        cancel = cancel or Cancellation()
         folders = self._chosen(request)
-        check_place(self._settings.index_directory)
-        model = self._embedder.model()
-        with (
-            Extraction() as extraction,
-            writer_lock(self._settings.index_directory, wait=request.wait, cancel=cancel),
-            open_target(
-                self._settings.index_directory, self._recipe(model), model, self._open_store, rebuild=request.rebuild
-            ) as target,
-            self._kept_vectors(model) as kept,
-        ):
-            run = Run(
-                request,
-                target,
-                self._sources,
-                self._preparation(model, extraction),
-                self._embedder,
-                kept=kept,
-                concurrency=self._settings.concurrency or DEFAULT_CONCURRENCY,
-                on_event=on_event,
-                cancel=cancel,
-            )
-            return run.folders(folders)
-
-    @contextmanager
-    def _kept_vectors(self, model: ModelInfo) -> Iterator[VectorCache | None]:
-        if self._settings.kept_vectors is None:
-            yield None
-            return
-        with closing(VectorCache(self._settings.kept_vectors, model.identity, model.dimensions)) as kept:
-            yield kept
+        return self._writing().index(request, folders, on_event, cancel or Cancellation())
 
     def forget_folder(self, name: str, *, purge: bool = False) -> int:
         """See :meth:`everfind_core.ports.Indexer.forget_folder`."""
-        directory = self._settings.index_directory
-        if not directory.exists():
+        if not self._settings.index_directory.exists():
             return 0
-        with writer_lock(directory, wait=True):
-            try:
-                location = current_index(directory)
-            except IndexMissingError:
-                return 0
-            with opened(location, self._open_store) as target, self._kept_vectors(location.manifest.model) as kept:
-                if purge and kept:
-                    kept.forget(target.store.embedding_keys(name))
-                target.store.delete_folder(name)
-                forgotten = target.catalog.forget_folder(name)
-                settle_documents(target, self._settings.vocabulary)
-                target.maintain()
-                if purge:
-                    target.store.purge()
-                target.write_coverage({f.name: f for f in self._settings.folders if f.name != name})
-                return forgotten
+        return self._writing().forget_folder(name, purge=purge)
 
     def read_file(self, request: ReadFileRequest) -> FileText:
         """See :meth:`everfind_core.ports.SourceReader.read_file`."""
@@ -190,28 +135,10 @@ class IndexEngine:
         if request.below and request.paths:
             raise InvalidRequestError.of("paths", "give either them or below")
 
-    def _recipe(self, model: ModelInfo) -> Recipe:
-        limits = self._settings.limits(model)
-        sizes = ",".join(
-            f"{kind.value}={limits[kind].target}/{limits[kind].hard}/{limits[kind].overlap}" for kind in LineKind
-        )
-        return Recipe(
-            model=model.identity,
-            chunker=f"{self._chunker.revision} {sizes}",
-            lexical=LEXICAL_REVISION,
-            extraction=f"{EXTRACTION_REVISION} {LIFECYCLE_REVISION} {self._settings.vocabulary.revision}".rstrip(),
-            secrets=SECRETS_REVISION if self._settings.redact_secrets else "off",
-        )
+    def _writing(self) -> Writing:
+        from everfind_indexer.writing import Writing  # whoever only reads files does not wait for it to load
 
-    def _preparation(self, model: ModelInfo, extraction: Extraction) -> Preparation:
-        return Preparation(
-            extract=extraction.extract,
-            chunker=self._chunker,
-            tokenizer=self._embedder.tokenizer(),
-            limits=self._settings.limits(model),
-            redact_secrets=self._settings.redact_secrets,
-            vocabulary=self._settings.vocabulary,
-        )
+        return Writing(self._settings, self._sources, self._embedder, self._chunker, self._open_store)
 
     def _indexed_hash(self, folder: str, path: str) -> str:
         """Content hash of a file as the index has it; empty if it has none."""

@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from everfind_core.chunking import limits_by_kind
 from everfind_core.lifecycle import DEFAULT_VOCABULARY, Vocabulary
 from everfind_core.model import Folder, LineKind, ModelInfo
 from everfind_core.ports import ChunkLimits
 from everfind_indexer.sizes import DEFAULT_SIZES, SizeLimits
-from everfind_indexer.vectors import KeptVectors
+
+
+@dataclass(frozen=True, slots=True)
+class KeptVectors:
+    """Where vectors are kept, how many ``days`` after their last use at least, and how many bytes at most."""
+
+    directory: Path
+    days: float = 14.0
+    max_bytes: int = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,8 @@ class IndexerSettings:
 
     def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
         """Chunk sizes by line kind, within the model's window."""
+        from everfind_core.chunking import limits_by_kind  # whoever only reads files does not wait for it to load
+
         return limits_by_kind(
             model.text_budget, prose=self.chunk_tokens, code=self.code_chunk_tokens, overlap=self.chunk_overlap
         )

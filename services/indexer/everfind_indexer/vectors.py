@@ -15,13 +15,14 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+from everfind_indexer.settings import KeptVectors
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,15 +62,6 @@ CREATE TABLE IF NOT EXISTS entries (
 CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 """
-
-
-@dataclass(frozen=True, slots=True)
-class KeptVectors:
-    """Where vectors are kept, how many ``days`` after their last use at least, and how many bytes at most."""
-
-    directory: Path
-    days: float = 14.0
-    max_bytes: int = 1 << 30
 
 
 class VectorCache:

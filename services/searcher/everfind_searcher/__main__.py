@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from everfind_core.fusion import RRF_K
-from everfind_core.lifecycle import HIDDEN_STATUSES
+from everfind_core.model import HIDDEN_STATUSES
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
 from everfind_searcher.settings import Fusion, SearcherSettings

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from everfind_core.fusion import RRF_K
-from everfind_core.lifecycle import HIDDEN_STATUSES
+from everfind_core.model import HIDDEN_STATUSES
 
 
 class Fusion(StrEnum):

@@ -29,8 +29,7 @@ from everfind_core.ports import NotExtractedError
 from everfind_indexer import looking, pipeline, sources
 from everfind_indexer.discovery import Discovery, discover
 from everfind_indexer.found import FoundFile
-from everfind_indexer.settings import IndexerSettings
-from everfind_indexer.vectors import KeptVectors
+from everfind_indexer.settings import IndexerSettings, KeptVectors
 from tests.support.indexing import KilledError, Workspace
 
 NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "sub/d.txt", "sub/e.py", "sub/deep/f.md", "ünï %41.txt", "A.txt"])

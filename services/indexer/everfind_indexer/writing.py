@@ -1,0 +1,117 @@
+"""What changes an index: a run over its folders, and forgetting one. Reading files needs none of this loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import IndexMissingError
+from everfind_core.index_directory import Recipe, check_place, current_index
+from everfind_core.lexical import REVISION as LEXICAL_REVISION
+from everfind_core.lifecycle import REVISION as LIFECYCLE_REVISION
+from everfind_core.model import Folder, IndexReport, IndexRequest, LineKind, ModelInfo
+from everfind_core.ports import Chunker, Embedder, EventSink
+from everfind_core.secrets import REVISION as SECRETS_REVISION
+from everfind_indexer.extractors import REVISION as EXTRACTION_REVISION
+from everfind_indexer.extractors import Extraction
+from everfind_indexer.lock import writer_lock
+from everfind_indexer.preparing import Preparation
+from everfind_indexer.run import Run
+from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.settling import settle_documents
+from everfind_indexer.sources import Sources
+from everfind_indexer.target import StoreOpener, open_target, opened
+from everfind_indexer.vectors import VectorCache
+
+DEFAULT_CONCURRENCY = 2
+"""Batches under way: while one waits for its last texts, the next keeps the embedder's threads busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What it takes to write one workspace's index."""
+
+    settings: IndexerSettings
+    sources: Sources
+    embedder: Embedder
+    chunker: Chunker
+    open_store: StoreOpener
+
+    def index(
+        self, request: IndexRequest, folders: Sequence[Folder], on_event: EventSink, cancel: Cancellation
+    ) -> IndexReport:
+        """Bring ``folders`` up to date; see :meth:`everfind_core.ports.Indexer.index`."""
+        directory = self.settings.index_directory
+        check_place(directory)
+        model = self.embedder.model()
+        with (
+            Extraction() as extraction,
+            writer_lock(directory, wait=request.wait, cancel=cancel),
+            open_target(directory, self._recipe(model), model, self.open_store, rebuild=request.rebuild) as target,
+            self._kept_vectors(model) as kept,
+        ):
+            run = Run(
+                request,
+                target,
+                self.sources,
+                self._preparation(model, extraction),
+                self.embedder,
+                kept=kept,
+                concurrency=self.settings.concurrency or DEFAULT_CONCURRENCY,
+                on_event=on_event,
+                cancel=cancel,
+            )
+            return run.folders(folders)
+
+    def forget_folder(self, name: str, *, purge: bool) -> int:
+        """See :meth:`everfind_core.ports.Indexer.forget_folder`."""
+        directory = self.settings.index_directory
+        with writer_lock(directory, wait=True):
+            try:
+                location = current_index(directory)
+            except IndexMissingError:
+                return 0
+            with opened(location, self.open_store) as target, self._kept_vectors(location.manifest.model) as kept:
+                if purge and kept:
+                    kept.forget(target.store.embedding_keys(name))
+                target.store.delete_folder(name)
+                forgotten = target.catalog.forget_folder(name)
+                settle_documents(target, self.settings.vocabulary)
+                target.maintain()
+                if purge:
+                    target.store.purge()
+                target.write_coverage({f.name: f for f in self.settings.folders if f.name != name})
+                return forgotten
+
+    @contextmanager
+    def _kept_vectors(self, model: ModelInfo) -> Iterator[VectorCache | None]:
+        if self.settings.kept_vectors is None:
+            yield None
+            return
+        with closing(VectorCache(self.settings.kept_vectors, model.identity, model.dimensions)) as kept:
+            yield kept
+
+    def _recipe(self, model: ModelInfo) -> Recipe:
+        limits = self.settings.limits(model)
+        sizes = ",".join(
+            f"{kind.value}={limits[kind].target}/{limits[kind].hard}/{limits[kind].overlap}" for kind in LineKind
+        )
+        return Recipe(
+            model=model.identity,
+            chunker=f"{self.chunker.revision} {sizes}",
+            lexical=LEXICAL_REVISION,
+            extraction=f"{EXTRACTION_REVISION} {LIFECYCLE_REVISION} {self.settings.vocabulary.revision}".rstrip(),
+            secrets=SECRETS_REVISION if self.settings.redact_secrets else "off",
+        )
+
+    def _preparation(self, model: ModelInfo, extraction: Extraction) -> Preparation:
+        return Preparation(
+            extract=extraction.extract,
+            chunker=self.chunker,
+            tokenizer=self.embedder.tokenizer(),
+            limits=self.settings.limits(model),
+            redact_secrets=self.settings.redact_secrets,
+            vocabulary=self.settings.vocabulary,
+        )

@@ -1,0 +1,76 @@
+"""What each command loads: nobody waits for what the command does not use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import Home
+
+HEAVY = {"onnxruntime", "tokenizers", "tree_sitter", "lance", "lancedb", "pyarrow", "numpy", "grpc", "mcp", "rich"}
+PIPELINE = {"everfind_embedder", "everfind_indexer.pipeline", "everfind_indexer.syntax", "everfind_searcher"}
+
+PROBE = f"""
+import json, sys
+from everfind_gateway.__main__ import main
+code = main()
+loaded = sorted({HEAVY | PIPELINE!r} & set(sys.modules))
+sys.stderr.write("\\n" + json.dumps([code, loaded]))
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    base = tmp_path_factory.mktemp("home")
+    (base / "notes").mkdir()
+    (base / "notes" / "a.md").write_text("# Tokens\n\nThey are renewed for ten minutes.\n")
+    home = Home(base)
+    home.run("add", "notes")
+    home.run("index")
+    return home
+
+
+def loaded(home: Home, *arguments: str) -> tuple[int, set[str]]:
+    probe = subprocess.run(
+        [sys.executable, "-c", PROBE, *arguments], cwd=home.base, env=home.env, capture_output=True, text=True,
+        timeout=120, check=True,
+    )  # fmt: skip
+    code, modules = json.loads(probe.stderr.splitlines()[-1])
+    return code, set(modules)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("version",),
+        ("config",),
+        ("list",),
+        ("status", "--json"),
+        ("cat", "notes/a.md"),
+        ("grep", "renewed"),
+        ("add", "notes"),
+        ("token", "list"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_what_reads_files_or_settings_loads_no_engine(home: Home, arguments: tuple[str, ...]) -> None:
+    code, modules = loaded(home, *arguments)
+    assert code == (4 if arguments[0] == "add" else 0)
+    assert modules == set()
+
+
+def test_a_search_loads_what_answers_it_and_no_more(home: Home) -> None:
+    assert loaded(home, "search", "renewed", "--json") == (
+        0, {"everfind_embedder", "everfind_searcher", "lance", "numpy", "onnxruntime", "pyarrow", "tokenizers"},
+    )  # fmt: skip
+
+
+def test_a_client_of_a_server_loads_no_engine(home: Home, tmp_path: Path) -> None:
+    code, modules = loaded(home, "--server", "127.0.0.1:1", "search", "renewed")
+    assert code == 10
+    assert modules <= {"grpc", "numpy"}
