@@ -177,6 +177,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from test_vectors import DIMENSIONS, keys, some
+from everfind_indexer.settings import KeptVectors
 from everfind_indexer.vectors import VectorCache
 cache = VectorCache(KeptVectors(Path(sys.argv[1])), "m@1", DIMENSIONS)
 for n in range(60):
