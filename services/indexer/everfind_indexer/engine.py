@@ -21,6 +21,7 @@ from everfind_core.model import (
     HealthFinding,
     IndexReport,
     IndexRequest,
+    ModelInfo,
     ReadFileRequest,
     SkippedFile,
     WorkspaceStatus,
