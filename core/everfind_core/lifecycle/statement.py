@@ -30,6 +30,9 @@ _UNSURE = re.compile(
 _NOTHING = frozenset(
     {"", "none", "n/a", "na", "no", "nothing", "null", "nil", "tbd", "unknown", "~", "-", "–", "—", "false"}
 )
+_DATES = (Role.DATE, Role.UPDATED, Role.CREATED, Role.STATUS)
+"""What gives a document's date, the first of them that is there."""
+
 _YES = frozenset({"true", "yes", "on"})
 _NUMBER = re.compile(r"\W{0,2}(?P<series>[A-Za-z]{2,8})?[-_# ]{0,2}(?P<number>\d{1,6})\b")
 _LEADING_NUMBER = re.compile(r"(?:(?P<series>[A-Za-z]{2,8})[-_ #]?)?0*(?P<number>\d{1,6})(?=\W|_|$)")
@@ -87,7 +90,7 @@ def interpret(path: str, header: Header, vocabulary: Vocabulary) -> Statement:
         title=title,
         numbers=tuple(dict.fromkeys(named)),
         status=said.status,
-        date=next((said.dates[role] for role in (Role.DATE, Role.UPDATED, Role.CREATED) if role in said.dates), ""),
+        date=next((said.dates[role] for role in _DATES if role in said.dates), ""),
         superseded_by=tuple(dict.fromkeys(said.superseded_by)),
         supersedes=tuple(dict.fromkeys(said.supersedes)),
     )
@@ -124,6 +127,8 @@ class _Said:
     def _take_status(self, value: str, vocabulary: Vocabulary) -> None:
         status, by, others = read_status(value, vocabulary)
         self.status = self.status or status
+        if date := iso_date(value):
+            self.dates.setdefault(Role.STATUS, date)
         self.superseded_by += by
         self.supersedes += others
 

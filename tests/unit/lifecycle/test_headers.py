@@ -342,6 +342,12 @@ def test_sentences(sentence: str, found: tuple[str, ...]) -> None:
     assert statement(f"# T\n\n{sentence}\n").superseded_by == found
 
 
+def test_a_date_beside_the_status() -> None:
+    assert life("# 7. Grammars\n\nStatus: accepted · 2026-11-30\n")[:2] == ("accepted", "2026-11-30")
+    assert life("# 7. Grammars\n\n## Status\n\nAccepted (3 May 2019)\n")[:2] == ("accepted", "2019-05-03")
+    assert life("# T\n\nDate: 2020-01-01\nStatus: accepted 2026-11-30\n")[1] == "2020-01-01"
+
+
 def test_only_the_head_counts() -> None:
     assert life("# T\n\n## A\n\n- Status: superseded\n- Superseded by: b.md\n") == ("", "", (), ())
     body = "\n\n".join(f"paragraph {n}" for n in range(100))
