@@ -67,13 +67,16 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
     writer = open_writer(directory, DIMENSIONS)
     choose = random.Random(seed)
     kept, empty = ResidentRows(), ResidentRows(0)
+    versions: list[tuple[lance.LanceDataset, list[Sequence[ScoredChunk]]]] = []
     for kind in ["replace", *kinds, "replace"]:
         edit(writer, kind, choose)
         dataset = open_dataset(directory)
-        behind = answers(LanceSnapshot(dataset, kept, directory))  # with what it had of the version before
-        kept.load(dataset)
         stored = answers(LanceSnapshot(dataset, empty, directory))
-        assert stored == behind == answers(LanceSnapshot(dataset, kept, directory))
+        assert stored == answers(LanceSnapshot(dataset, kept, directory))  # with rows of the version before
+        kept.load(dataset)
+        versions.append((dataset, stored))
+        for version, expected in versions[-2:]:
+            assert expected == answers(LanceSnapshot(version, kept, directory))
 
 
 def test_rows_in_memory_are_not_read_again(directory: Path, writer: ChunkWriter) -> None:
@@ -122,6 +125,18 @@ def test_memory_follows_what_is_replaced_and_lets_go_of_it(directory: Path, writ
     dataset = open_dataset(directory)
     [found] = LanceSnapshot(dataset, resident, directory).lexical(["two"], 5, EVERYTHING)
     assert found.chunk.text == "two"
+
+
+def test_a_row_deleted_since_is_still_there_for_an_older_snapshot(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one"), file("f", "b", "two")])
+    before = open_dataset(directory)
+    writer.replace([file("f", "a")])
+    resident = ResidentRows()
+    resident.load(open_dataset(directory))
+    assert resident.size > 0
+    snapshot = LanceSnapshot(before, resident, directory)
+    assert [found.chunk.text for found in snapshot.lexical(["one"], 5, EVERYTHING)] == ["one"]
+    assert [found.chunk.text for found in snapshot.semantic(unit("one"), 2, EVERYTHING)] == ["one", "two"]
 
 
 def test_only_a_process_that_asks_again_reads_the_table(
