@@ -401,7 +401,7 @@ class Searcher(Protocol):
 
         Raises:
             InvalidRequestError: neither a symbol nor a place is named, or a field is out of range.
-            FileNotIndexableError: the index has no such file.
+            FolderNotFoundError, FileNotIndexableError: the index has no such folder or file.
             IndexMissingError, IndexIncompatibleError, IndexDamagedError: the index cannot be searched.
         """
         ...

@@ -53,6 +53,7 @@ _USER_FILE_ONLY = frozenset({"workspace_roots"})
 ToolName: TypeAlias = Literal[
     "search",
     "gather",
+    "related",
     "list_folders",
     "cat_file",
     "grep",
@@ -61,7 +62,16 @@ ToolName: TypeAlias = Literal[
     "search_notes",
     "codebase_search",
 ]
-DEFAULT_TOOLS: tuple[ToolName, ...] = ("search", "gather", "list_folders", "cat_file", "grep", "index", "status")
+DEFAULT_TOOLS: tuple[ToolName, ...] = (
+    "search",
+    "gather",
+    "related",
+    "list_folders",
+    "cat_file",
+    "grep",
+    "index",
+    "status",
+)
 
 
 def _setting(

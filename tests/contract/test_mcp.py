@@ -40,6 +40,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search", {"query": "when can a session be extended"}),
     ("search", {"query": "zzz", "folders": ["docs"], "include": ["*.nothing"]}),
     ("gather", {"query": "WriteAtomic", "limit": 1, "context_lines": 3}),
+    ("related", {"target": "refresh_token"}),
+    ("related", {"target": "code/src/session.py:9", "relations": ["caller", "similar"]}),
     ("list_folders", {}),
     ("cat_file", {"path": "code/src/session.py", "start_line": 3, "end_line": 5}),
     ("grep", {"pattern": "refresh_token"}),

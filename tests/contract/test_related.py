@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.errors import EverfindError, FileNotIndexableError, InvalidRequestError
+from everfind_core.errors import EverfindError, FileNotIndexableError, FolderNotFoundError, InvalidRequestError
 from everfind_core.json_form import related_json, search_json
 from everfind_core.model import (
     Filters,
@@ -286,6 +286,9 @@ def test_what_cannot_be_answered_names_the_field(shop: Shop, request_: RelatedRe
 def test_a_place_outside_the_index_is_an_error(shop: Shop) -> None:
     with pytest.raises(FileNotIndexableError, match=r"no file shop/nope\.py in code"):
         shop.searcher.related(RelatedRequest(folder="code", path="shop/nope.py", line=1))
+    for request in (RelatedRequest(folder="nope", path="a.py", line=1), RelatedRequest(symbol="a", folder="nope")):
+        with pytest.raises(FolderNotFoundError, match="no folder is called 'nope'; there are code, docs"):
+            shop.searcher.related(request)
 
 
 def test_both_sides_give_the_same_json(shop: Shop) -> None:

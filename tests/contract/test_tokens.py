@@ -13,7 +13,6 @@ from google.protobuf.message import Message
 
 from everfind.indexer.v1 import indexer_service_pb2 as indexer_pb
 from everfind.indexer.v1.indexer_service_pb2_grpc import IndexerServiceStub
-from everfind_core.chunking import TextChunker
 from everfind_core.errors import (
     EverfindError,
     FolderNotFoundError,
@@ -30,6 +29,7 @@ from everfind_core.model import (
     IndexRequest,
     InputKind,
     ReadFileRequest,
+    RelatedRequest,
     RunEvent,
     SearchRequest,
 )
@@ -37,6 +37,7 @@ from everfind_core.ports import Embedder
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
+from everfind_indexer.syntax import SyntaxChunker
 from everfind_rpc.auth import Scope, TokenFile
 from everfind_rpc.clients.calls import Calls
 from everfind_rpc.server import ServerSettings
@@ -69,7 +70,7 @@ def team(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterat
     write_corpus(base)
     (base / "code" / "zebra.bin").write_bytes(b"\0")
     folders = (Folder("zebra", str(base / "code")), Folder("docs", str(base / "docs")))
-    indexer = IndexEngine(IndexerSettings(base / "index", folders), embedder, TextChunker(), open_writer)
+    indexer = IndexEngine(IndexerSettings(base / "index", folders), embedder, SyntaxChunker(), open_writer)
     indexer.index(IndexRequest(), lambda _event: None)
     searcher = SearchEngine(SearcherSettings(base / "index"), embedder, indexer, open_reader)
     engines = Engines(embedder, indexer, searcher, base)
@@ -85,6 +86,7 @@ def team(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterat
 CALLS: dict[str, tuple[Callable[[Remote], object], set[Scope]]] = {
     "search": (lambda r: r.searcher.search(SearchRequest("token")), {Scope.SEARCH}),
     "gather": (lambda r: r.searcher.gather(GatherRequest(SearchRequest("token"))), {Scope.SEARCH}),
+    "related": (lambda r: r.searcher.related(RelatedRequest(symbol="x")), {Scope.SEARCH}),
     "searcher status": (lambda r: r.searcher.status(), {Scope.SEARCH}),
     "read": (lambda r: r.indexer.read_file(ReadFileRequest("docs", "auth.md")), {Scope.SEARCH}),
     "grep": (lambda r: r.indexer.grep(GrepRequest("token")), {Scope.SEARCH}),
@@ -178,6 +180,10 @@ PROBES: dict[str, Probe] = {
     "search by path": lambda r, f: r.searcher.search(SearchRequest("x", filters=Filters(include=("*.go", f)))),
     "search all": lambda r, f: r.searcher.search(SearchRequest("x", limit=100, filters=Filters(all_statuses=True))),
     "gather": lambda r, f: r.searcher.gather(GatherRequest(SearchRequest("x", limit=100), context_lines=200)),
+    "search with a hop": lambda r, f: r.searcher.search(SearchRequest(f"write {f}", limit=100, graph_hops=1)),
+    "related": lambda r, f: r.searcher.related(RelatedRequest(symbol="refresh_token", limit=100)),
+    "related to a place": lambda r, f: r.searcher.related(RelatedRequest(folder="docs", path=ABOVE, line=4)),
+    "similar": lambda r, f: r.searcher.related(RelatedRequest(folder="docs", path="auth.md", line=3, limit=100)),
     "searcher status": lambda r, f: r.searcher.status(),
     "read above": lambda r, f: r.indexer.read_file(ReadFileRequest("docs", ABOVE)),
     "read absolute": lambda r, f: r.indexer.read_file(ReadFileRequest("docs", "/etc/passwd")),
@@ -195,6 +201,9 @@ NAMED: dict[str, Probe] = {
     "search": lambda r, f: r.searcher.search(SearchRequest("x", filters=Filters(folders=(f,)))),
     "search beside": lambda r, f: r.searcher.search(SearchRequest("x", filters=Filters(folders=("docs", f)))),
     "gather": lambda r, f: r.searcher.gather(GatherRequest(SearchRequest("x", filters=Filters(folders=(f,))))),
+    "related": lambda r, f: r.searcher.related(RelatedRequest(symbol="x", filters=Filters(folders=(f,)))),
+    "related in": lambda r, f: r.searcher.related(RelatedRequest(symbol="refresh_token", folder=f)),
+    "related to a place": lambda r, f: r.searcher.related(RelatedRequest(folder=f, path="src/session.py", line=6)),
     "read": lambda r, f: r.indexer.read_file(ReadFileRequest(f, "src/storage/atomic.go")),
     "read absent": lambda r, f: r.indexer.read_file(ReadFileRequest(f, "absent")),
     "grep": lambda r, f: r.indexer.grep(GrepRequest("def", folders=(f,))),

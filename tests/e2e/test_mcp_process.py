@@ -125,6 +125,7 @@ def test_a_host_lists_and_calls_every_tool(home: Home, mode: str) -> None:
         for name, arguments in (
             ("search", {"query": "when can a session be extended"}),
             ("gather", {"query": "refresh_token"}),
+            ("related", {"target": "refresh_token"}),
             ("list_folders", {}),
             ("cat_file", {"path": "docs/auth.md"}),
             ("grep", {"pattern": "WriteAtomic"}),
@@ -256,7 +257,7 @@ def test_what_was_asked_before_the_end_of_input_is_answered(home: Home) -> None:
 def test_every_version_of_the_handshake_is_served(raw: Raw, version: str) -> None:
     assert raw.initialize(version)["result"]["protocolVersion"] == version
     raw.send("tools/list", 1)
-    assert len(raw.receive()["result"]["tools"]) == 7
+    assert len(raw.receive()["result"]["tools"]) == 8
 
 
 def test_lines_that_are_no_messages_do_not_end_it(raw: Raw) -> None:

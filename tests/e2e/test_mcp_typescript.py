@@ -29,7 +29,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "index": {"force": True},
     "search_notes": {"query": "session", "searchAll": True},
     "codebase_search": {"information_request": "where is the token refreshed"},
-    "related": {"symbol": "refresh_token"},
+    "related": {"target": "refresh_token"},
 }
 
 

@@ -18,12 +18,13 @@ Finding things in the user's folders with everfind:
 1. You have a question, or do not know the exact wording: `search`. Ask in a sentence or with an identifier; both \
 work. Read the lines of the hits, and only then rephrase.
 2. You want to answer from what is found: `gather`, which gives each hit with lines around it as one Markdown block.
-3. You know the exact text and need every place: `grep`.
-4. You know the file: `cat_file`, with the lines that a hit or a match named.
-5. You do not know what there is: `list_folders`.
-6. Nothing was found: look at what the answer says was searched and left out, then at `status`. Say that something \
+3. You have a function or class and want what calls it or what it calls: `related`, with its name or a hit's place.
+4. You know the exact text and need every place: `grep`.
+5. You know the file: `cat_file`, with the lines that a hit or a match named.
+6. You do not know what there is: `list_folders`.
+7. Nothing was found: look at what the answer says was searched and left out, then at `status`. Say that something \
 does not exist only if its folder is indexed and up to date.
-7. An answer says that files changed: `index`, then ask again.
+8. An answer says that files changed: `index`, then ask again.
 
 Name what you use as FOLDER/PATH:LINE. Narrow a search with `folders`, `include` and `languages` rather than by more \
 words; ask for the next page with `cursor` rather than for a large `limit`."""

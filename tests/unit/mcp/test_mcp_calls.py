@@ -15,6 +15,7 @@ from mcp import Client
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, error_classes
+from everfind_core.model import Filters, RelatedRequest, Relation
 from everfind_gateway.mcp.calls import PROGRESS_SECONDS
 from everfind_gateway.settings import Settings
 from tests.support.agents import MODES, Served, serve_engines, text_of, write_config
@@ -28,6 +29,25 @@ def test_every_error_is_one_sentence_for_the_model(
     engines.error = cls("this\nis wrong", hint="Do that.")
     for tool, arguments in (("search", {"query": "x"}), ("grep", {"pattern": "x"}), ("index", {}), ("status", {})):
         assert served.refusal(tool, arguments) == "this is wrong. Do that."
+
+
+def test_related_takes_a_symbol_or_a_place(served: Served, engines: FakeEngines) -> None:
+    first = served.call("related", {"target": "Session.refresh", "relations": "caller", "folders": ["api"]})
+    assert text_of(first).splitlines() == [
+        "target: api/src/auth.py:42 refresh_token",
+        "api/src/auth.py:43  0.90 [caller]  Outer.caller: ",
+    ]
+    served.call("related", {"target": "api/src/auth.py:42", "limit": 3})
+    assert engines.relations == [
+        RelatedRequest(symbol="Session.refresh", relations=(Relation.CALLER,), filters=Filters(folders=("api",))),
+        RelatedRequest(folder="api", path="src/auth.py", line=42, limit=3),
+    ]
+    assert "is not one of 'caller', 'callee'" in served.refusal("related", {"target": "x", "relations": ["sibling"]})
+
+
+def test_search_asks_for_one_hop(served: Served, engines: FakeEngines) -> None:
+    served.call("search", {"query": "x", "graph": True})
+    assert engines.searches[-1].graph_hops == 1
 
 
 def test_a_fault_is_a_short_sentence_and_the_log_has_the_rest(
@@ -173,4 +193,4 @@ def test_no_server_needs_the_workspace_to_list_its_tools(served: Served) -> None
     async def use(client: Client) -> int:
         return len((await client.list_tools()).tools)
 
-    assert Served(server.config, refuse).ask(use) == 7  # type: ignore[arg-type]  # it is never entered
+    assert Served(server.config, refuse).ask(use) == 8  # type: ignore[arg-type]  # it is never entered

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 _NAME = r"[\w$]+"
-_COMMENT = re.compile(r"#.*|//.*|/\*.*?\*/")
-_PY_FROM = re.compile(r"from\s+([.\w\s]+?)\s+import\b\s*(.*)", re.DOTALL)
+_COMMENT = re.compile(r"#.*|(?<!:)//.*|/\*.*?\*/")
+_PY_FROM = re.compile(r"from ([^ ]+(?: [.]*[^ ]+)?) import\b ?(.*)")
 _JS_FROM = re.compile(r"\bfrom\s*[\"'`]([^\"'`]+)|\brequire\s*\(\s*[\"'`]([^\"'`]+)")
 _JS_NAMED = re.compile(r"\{([^{}]*)\}")
 _JS_ALIAS = re.compile(rf"({_NAME})(?:\s*(?:\bas\b|:)\s*({_NAME}))?")
-_JS_WHOLE = re.compile(rf"^(?:import\s+)?(?:type\s+)?(?:\*\s*as\s+)?({_NAME})\s*(?:,|=|\bfrom\b)")
+_JS_WHOLE = re.compile(rf"^(?:import\s+)?(?:type\s+)?({_NAME})\s*(?:,|=|\bfrom\b)")
 _JS_SPACE = re.compile(rf"\*\s*as\s+({_NAME})")
 _JS_FILE = re.compile(r"(?:/index)?(?:\.[cm]?[jt]sx?)?$")
 _GO = re.compile(r"(?:([\w.]+)\s+)?[\"`]([^\"`]+)")
@@ -35,16 +35,17 @@ class Imported(NamedTuple):
 
 def imported(language: str, statement: str) -> Iterator[Imported]:
     """The names that ``statement`` brings in, in the order they stand there."""
-    return _READERS[language](_COMMENT.sub("", statement) if language != "go" else statement)
+    text = statement if language == "go" else _COMMENT.sub("", statement)
+    return _READERS[language](" ".join(text.split()))
 
 
 def _python(statement: str) -> Iterator[Imported]:
     whole = _PY_FROM.match(statement)
-    names = whole.group(2).strip("() \n") if whole else statement.removeprefix("import")
+    names = whole.group(2).strip("() ") if whole else statement.removeprefix("import")
     for one in names.split(","):
         name, _, alias = map(str.strip, one.partition(" as "))
         if whole and name and name != "*":
-            yield Imported(alias or name, "".join(whole.group(1).split()), name)
+            yield Imported(alias or name, whole.group(1).replace(" ", ""), name)
         elif not whole and name:
             yield Imported(alias, name, "") if alias else Imported(name.partition(".")[0], name.partition(".")[0], "")
 
@@ -73,7 +74,7 @@ def _go(statement: str) -> Iterator[Imported]:
 
 def _dotted(statement: str) -> Iterator[Imported]:
     """Java's and C#'s: ``import static a.b.C;``, ``using X = a.b.C;``."""
-    text = statement.rstrip("; \n").split(maxsplit=1)[-1].removeprefix("static ").strip()
+    text = statement.rstrip("; ").partition(" ")[2].removeprefix("static ").strip()
     alias, equals, path = map(str.strip, text.rpartition("="))
     module, dot, name = path.rpartition(".")
     if dot and name != "*" and (equals or statement.startswith("import")):
@@ -81,18 +82,18 @@ def _dotted(statement: str) -> Iterator[Imported]:
 
 
 def _backslashed(statement: str) -> Iterator[Imported]:
-    text = statement.rstrip("; \n").removeprefix("use").strip()
+    text = statement.rstrip("; ").removeprefix("use").strip()
     text = text.removeprefix("function ").removeprefix("const ")
     yield from _tree(text.replace("\\", "."), ".", "", _DEPTH)
 
 
 def _rust(statement: str) -> Iterator[Imported]:
-    text = statement.rstrip("; \n").rpartition("use ")[2]
-    yield from _tree("".join(re.sub(r"\bas\b", " as ", text).split("\n")), "::", "", _DEPTH)
+    text = statement.rstrip("; ").rpartition("use ")[2]
+    yield from _tree(text, "::", "", _DEPTH)
 
 
 def _cpp(statement: str) -> Iterator[Imported]:
-    module, colons, name = statement.rstrip("; \n").removeprefix("using").strip().rpartition("::")
+    module, colons, name = statement.rstrip("; ").removeprefix("using").strip().rpartition("::")
     if colons and not module.startswith("namespace"):
         yield Imported(name, module, name)
 

@@ -23,7 +23,7 @@ from everfind_searcher.current import OpenIndex
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
 from everfind_searcher.hits import hit_of, roots_for
 from everfind_searcher.related.relations import Link, callees, similar, strongest, users, users_of_undefined
-from everfind_searcher.related.requests import FOLLOWED, read_symbol
+from everfind_searcher.related.requests import FOLLOWED, check_folder, read_symbol
 from everfind_searcher.related.targets import MAX_ROWS, Target, find_targets
 
 LEAST = 0.05
@@ -38,6 +38,7 @@ _NAMED = Provenance(ProvenanceLabel.EXACT, exact=1)
 def answer_related(request: RelatedRequest, index: OpenIndex, where: Filters, cancel: Cancellation) -> RelatedAnswer:
     """What is related to what ``request`` names, among the chunks that pass ``where``."""
     snapshot, coverage = index.reader.snapshot(), index.coverage()
+    check_folder(request.folder, coverage)
     generation = index.generation(snapshot)
     cursor = decode_cursor(request) or Cursor(0, generation)
     targets = find_targets(request, snapshot)

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 from everfind_core.callgraph.symbols import is_name
-from everfind_core.errors import InvalidRequestError
+from everfind_core.errors import FolderNotFoundError, InvalidRequestError
+from everfind_core.index_directory import IndexCoverage
 from everfind_core.model import RelatedRequest, Relation
 from everfind_searcher.checks import check_filters, check_limit, is_text
 
@@ -50,6 +51,15 @@ def check_related(request: RelatedRequest) -> None:
         raise InvalidRequestError.of("relations", "successors of documents come with a search, not from here")
     check_limit(request.limit)
     check_filters(request.filters)
+
+
+def check_folder(name: str, coverage: IndexCoverage) -> None:
+    """Raise FolderNotFoundError for the folder of a request that the index does not have."""
+    known = sorted(one.folder.name for one in coverage.folders)
+    if name and name not in known:
+        raise FolderNotFoundError(
+            f"no folder is called {name!r}; there are {', '.join(known) or 'none'}", hint="See `everfind list`."
+        )
 
 
 def _check_symbol(request: RelatedRequest) -> None:
