@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from everfind_gateway.late import Late, LateChunker, LateEmbedder
+from everfind_gateway.running import running_server
+from everfind_gateway.warm import WarmSearcher
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -25,7 +28,9 @@ class LocalWorkspace:
         self._embedder = LateEmbedder(lambda: _open_embedder(settings))
         self._reranker = Late(lambda: _open_reranker(settings))
         self._indexer = Late(lambda: _open_indexer(settings, self._embedder, _outgoing(self._reranker.get())))
-        self._searcher = Late(lambda: _open_searcher(settings, self._embedder, self.indexer, self._reranker.get()))
+        self._engine = Late(lambda: _open_searcher(settings, self._embedder, self.indexer, self._reranker.get()))
+        find = partial(running_server, settings.index_dir, settings.digest)
+        self._searcher = WarmSearcher(find if settings.local_server else lambda: None, self._engine.get)
 
     def __enter__(self) -> Self:
         return self
@@ -47,8 +52,8 @@ class LocalWorkspace:
 
     @property
     def searcher(self) -> Searcher:
-        """Answers questions."""
-        return self._searcher.get()
+        """Answers questions, through the running server of this index where there is one."""
+        return self._searcher
 
     def services(self) -> tuple[Service, ...]:
         """Everything that this workspace answers to gRPC clients."""
@@ -62,13 +67,14 @@ class LocalWorkspace:
         return (
             embedder_service(self.embedder, self._reranker.get()),
             indexer_service(self.indexer),
-            searcher_service(self.searcher, lambda: index_status(index, _open_reader)),
+            searcher_service(self._engine.get(), lambda: index_status(index, _open_reader)),
         )
 
     def close(self) -> None:
         """End what was started."""
-        if searcher := self._searcher.take():
-            searcher.close()
+        self._searcher.close()
+        if engine := self._engine.take():
+            engine.close()
         if reranker := self._reranker.take():
             reranker.close()
         self._embedder.close()

@@ -367,6 +367,12 @@ class SettingValues(BaseSettings):
         None, "Certificate (PEM) to show to `server`, where it asks for one.", group="Server"
     )
     server_key: Path | None = _setting(None, "Private key (PEM) of `server_certificate`.", group="Server")
+    local_server: bool = _setting(
+        True,
+        "Let `everfind serve` answer searches of this user while it runs on this machine, from the same index with the "
+        "same settings: it is warm.",
+        group="Server",
+    )
     listen: str = _setting(
         "127.0.0.1:50051",
         "Where `everfind serve` listens. Beyond this machine it needs a token.",

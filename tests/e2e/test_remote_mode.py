@@ -78,6 +78,44 @@ def test_a_served_corpus_answers_as_the_local_one(home: Home) -> None:
         assert outside.json("search", "capybara", env=remote)["hits"] == home.json("search", "capybara")["hits"]
 
 
+def test_a_running_server_answers_by_itself(home: Home) -> None:
+    home.run("index")
+    alone = home.json("search", "token refresh")
+    serve = ("everfind_gateway", "serve", "--listen", free_address(), "--log-level", "info")
+    with process(home, *serve, ready="serving on"):
+        log = home.base / "info.log"
+
+        def asked() -> int:
+            return log.read_text().count("SearcherService/Search")
+
+        assert home.json("search", "token refresh") == alone
+        assert asked() == 1
+        home.run("--no-server", "search", "token refresh")
+        home.run("search", "token refresh", env={"EVERFIND_FUSION": "rrf"})
+        home.run("search", "token refresh", env={"EVERFIND_LOCAL_SERVER": "false"})
+        assert asked() == 1
+        everything = home.run("token", "create", "ops").stdout.strip()
+        assert home.json("search", "token refresh") == alone
+        assert asked() == 2
+        assert everything not in (home.index_directory / "server.json").read_text()
+    assert home.json("search", "token refresh") == alone
+    assert not (home.index_directory / "server.json").exists()
+
+
+def test_connect_makes_every_command_ask_the_server(home: Home) -> None:
+    home.run("index")
+    address = free_address()
+    laptop = Home(home.base / "laptop")
+    laptop.base.mkdir()
+    with process(home, "everfind_gateway", "serve", "--listen", address, ready="serving on"):
+        assert "folders     code, docs\n" in laptop.run("connect", address).stdout
+        assert [f["name"] for f in laptop.json("list")["folders"]] == ["code", "docs"]
+        assert laptop.json("search", "capybara")["hits"] == home.json("search", "capybara")["hits"]
+    laptop.run("search", "capybara", code=10)
+    laptop.run("connect", "--off")
+    laptop.run("search", "capybara", code=5)
+
+
 def test_what_cannot_work_remotely_says_why(home: Home) -> None:
     remote = {"EVERFIND_SERVER": free_address()}
     for command in (("add", "."), ("remove", "docs"), ("serve",), ("token", "list"), ("eval", ".")):

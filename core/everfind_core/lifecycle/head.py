@@ -145,8 +145,7 @@ class Head:
 
     def _sentence(self, number: int) -> int:
         match = _REPLACED.search(self._lines[number])
-        begins = number == 0 or not self._lines[number - 1].strip()
-        if not match or (match["outright"] and not begins):
+        if not match:
             return 0
         self._header.fields.append(
             HeaderField(SENTENCE, (match["value"] or match["outright"]).strip(" *_~"), number, number)

@@ -174,8 +174,8 @@ def _first_status(line: str, words: list[str], vocabulary: Vocabulary) -> str:
 
 def _references(value: str) -> list[str]:
     """The lines of a field's value that refer to something."""
-    lines = (line.strip(" \t*_>") for line in value.split("\n"))
-    return [line for line in lines if line.lower().strip(".()`") not in _NOTHING and not _UNSURE.search(line)]
+    lines = (line.strip(" \t*_`>") for line in value.split("\n"))
+    return [line for line in lines if line.lower().strip(".()") not in _NOTHING and not _UNSURE.search(line)]
 
 
 def _is_reference(value: str) -> bool:

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from everfind_core import __version__
-from everfind_gateway.cli import corpus, evaluate, files, health, index, mcp, project, related, search, serve
+from everfind_core.errors import InvalidRequestError
+from everfind_gateway.cli import connect, corpus, evaluate, files, health, index, mcp, project, related, search, serve
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.render.streams import emit
@@ -51,12 +52,17 @@ def everfind(
             help="Ask this server in place of the index of this machine. EVERFIND_SERVER says the same.",
         ),
     ] = None,
+    no_server: Annotated[
+        bool, typer.Option("--no-server", help="Ask no server: neither a connected one nor this machine's running one.")
+    ] = False,
     version: Annotated[  # noqa: ARG001 - its callback answers
         bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Semantic search over folders of code and documents."""
-    context.obj = Runtime(config, server)
+    if server is not None and no_server:
+        raise InvalidRequestError.of("server", "give either --server or --no-server")
+    context.obj = Runtime(config, server, no_server)
     if context.invoked_subcommand is None:
         emit(context.get_help())
 
@@ -75,6 +81,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "status": health.status,
     "doctor": health.doctor,
     "serve": serve.serve,
+    "connect": connect.connect,
     "init": project.init,
     "scaffold": project.scaffold,
     "hook": project.hook,

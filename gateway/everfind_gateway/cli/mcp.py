@@ -180,6 +180,8 @@ def _command(context: typer.Context, project: Path | None) -> list[str]:
     """What starts the server: without a machine's paths in a file that others get."""
     started = runtime.runtime_of(context)
     options = ["--server", started.server] if started.server is not None else []
+    if started.no_server:
+        options.append("--no-server")
     if started.config is not None:
         options += ["--config", str(started.config if project is not None else started.config.absolute())]
     if project is not None:

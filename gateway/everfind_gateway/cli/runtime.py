@@ -33,7 +33,7 @@ def refuse_remote(settings: Settings, why: str) -> None:
         raise InvalidRequestError.of(
             "server",
             f"{why}, and not through {settings.server}",
-            hint="Run it where the server runs, or without --server and EVERFIND_SERVER.",
+            hint="Run it where the server runs, or with --no-server for this machine.",
         )
 
 
@@ -43,6 +43,7 @@ class Runtime:
 
     config: Path | None = None
     server: str | None = None
+    no_server: bool = False
 
     def settings(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
         """All settings, ``flags`` above the rest; what is odd about them is reported on stderr."""
@@ -50,6 +51,8 @@ class Runtime:
 
         if self.server is not None:
             flags["server"] = self.server
+        if self.no_server:
+            flags |= {"server": "", "local_server": False}
         settings = load_settings(self.config, flags=flags, may_be_missing=may_be_missing)
         for warning in settings.warnings:
             note(f"everfind: warning: {warning}")

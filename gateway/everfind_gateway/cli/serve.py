@@ -17,6 +17,8 @@ from everfind_gateway.render.streams import emit, emit_json, note
 if TYPE_CHECKING:
     from everfind_rpc.auth import TokenFile
 
+_THIS_MACHINE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - where one that listens everywhere is reached
+
 token_app = typer.Typer(
     name="token",
     help="Tokens that a server takes: who may search, index and administer.",
@@ -54,26 +56,36 @@ def serve(
 ) -> None:
     """Serve this corpus to gRPC clients, until it is told to stop.
 
-    Once a token was made, every call needs one; beyond this machine it does not serve without.
+    Once a token was made, every call needs one; beyond this machine it does not serve without. Searches of this user on
+    this machine use it by themselves, unless it serves over TLS.
     """
     from everfind_gateway.local import open_local
+    from everfind_gateway.running import Announcement
+    from everfind_rpc.auth import TokenFile
     from everfind_rpc.logs import configure_logs
     from everfind_rpc.server import ServerSettings, check_listen, run_server
     from everfind_rpc.tls import server_tls
 
     settings = runtime.runtime_of(context).settings(listen=listen)
     runtime.refuse_remote(settings, "`serve` serves the corpus of this machine")
+    announcement = Announcement(settings.index_dir, settings.digest)
     serving = ServerSettings(
         listen=settings.listen,
-        tokens=_tokens(context),
+        tokens=TokenFile(settings.token_file, own=announcement.token),
         tls=server_tls(tls_certificate, tls_key, client_ca),
     )
     check_listen(serving)
     configure_logs("everfind", log_level)
-    with open_local(settings) as workspace:
+    host = settings.listen.rpartition(":")[0]
+
+    def ready(port: int) -> None:
+        if serving.tls is None:
+            announcement.publish(f"{_THIS_MACHINE.get(host, host)}:{port}")
+        note(f"serving on {host}:{port}")
+
+    with announcement, open_local(settings) as workspace:
         workspace.embedder.model()
-        host = settings.listen.rpartition(":")[0]
-        run_server(workspace.services(), serving, on_ready=lambda port: note(f"serving on {host}:{port}"))
+        run_server(workspace.services(), serving, on_ready=ready)
 
 
 @token_app.command("create")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from everfind_core.globs import compile_file_globs
 from everfind_core.lifecycle import shown_successors, split_refs
-from everfind_core.lifecycle.vocabulary import normal
 from everfind_core.model import FileRef, Filters, Hidden
 from everfind_core.ports import StoredChunk
 from everfind_searcher.ranking import Ranked
@@ -30,7 +29,7 @@ class Hiding:
         if asked.all_statuses:
             return cls(frozenset(), lambda _: False)
         globs = compile_file_globs(exclude, field=DEFAULT_EXCLUDE)
-        hidden = frozenset() if asked.statuses else frozenset(map(normal, statuses))
+        hidden = frozenset() if asked.statuses else frozenset(statuses)
         return cls(hidden, globs.matches if globs else lambda _: False, tuple(exclude))
 
     def visible(self, asked: Filters) -> Filters:

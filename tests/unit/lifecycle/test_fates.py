@@ -47,16 +47,7 @@ def test_references_by_path_link_number_and_title() -> None:
         assert told(found) == {"notes/old.md": ("superseded", ("reference/auth.md",))}, reference
         assert messages(found) == []
     records = {"adr/0012-use-x.md": "# 12. Use X\n", "other/0012-y.md": "# 12. Y\n"}
-    for reference in (
-        "12",
-        "#12",
-        "ADR-12",
-        "ADR 0012",
-        "12. Use X",
-        ":ref:`ADR-12`",
-        "[12. Use X](0012-use-x.md)",
-        "0012-use-x",
-    ):
+    for reference in ("12", "#12", "ADR-12", "ADR 0012", "12. Use X", "[12. Use X](0012-use-x.md)", "0012-use-x"):
         found = fates(records | {"adr/0009-old.md": f"# 9. Old\n\n## Status\n\nSuperseded by {reference}\n"})
         assert told(found) == {"adr/0009-old.md": ("superseded", ("adr/0012-use-x.md",))}, reference
 

@@ -1,0 +1,126 @@
+"""The running server of an index: `everfind serve` leaves word of itself, and commands on the same machine find it.
+
+Beside the index lie ``server.json`` (address, token, and what the server answers for), which only its user can read,
+and ``server.lock``, which the server holds as long as it lives. Word without a lock is stale: its reader goes on alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from everfind_core import __version__
+
+FILE = "server.json"
+LOCK = "server.lock"
+_MAX_BYTES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """Where a server answers, and for what.
+
+    ``digest`` is that of the settings it was started with, ``version`` its everfind's; ``index_dir`` its index.
+    """
+
+    address: str
+    token: str
+    index_dir: str
+    digest: str
+    version: str
+    pid: int
+
+
+class Announcement:
+    """Leaves word of a server that is about to run in this process; use it as a context manager.
+
+    ``first`` is whether this server is the one: of several on one index only the first is found.
+    """
+
+    def __init__(self, index_dir: Path, digest: str) -> None:
+        self.token = secrets.token_urlsafe(32)
+        self.first = False
+        self._index_dir = index_dir
+        self._digest = digest
+        self._lock = -1
+
+    def __enter__(self) -> Announcement:
+        with contextlib.suppress(OSError):
+            self._index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = os.open(self._index_dir / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.first = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.first:
+            (self._index_dir / FILE).unlink(missing_ok=True)
+        if self._lock >= 0:
+            os.close(self._lock)
+
+    def publish(self, address: str) -> None:
+        """Say where the server listens, once it does. An index directory that cannot be written says nothing."""
+        if not self.first:
+            return
+        word = RunningServer(address, self.token, str(self._index_dir), self._digest, __version__, os.getpid())
+        with contextlib.suppress(OSError):
+            descriptor, temporary = tempfile.mkstemp(dir=self._index_dir, prefix=f".{FILE}-")  # mode 0600
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(asdict(word), file)
+            Path(temporary).replace(self._index_dir / FILE)
+
+
+def running_server(index_dir: Path, digest: str) -> RunningServer | None:
+    """The server that answers from this index as this process would; None if there is none, or only another one.
+
+    Another version, or settings that differ in what shapes answers, make it another one.
+    """
+    word = _read(index_dir / FILE)
+    if word is None or (word.index_dir, word.digest, word.version) != (str(index_dir), digest, __version__):
+        return None
+    return word if _is_held(index_dir / LOCK) else None
+
+
+def _read(path: Path) -> RunningServer | None:
+    """What ``path`` says, if it is our own user's and nobody else could write or read it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+                return None
+            return RunningServer(**json.loads(file.read(_MAX_BYTES)))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _is_held(path: Path) -> bool:
+    with _opened(path) as lock:
+        if lock is None:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int | None]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        yield None
+        return
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

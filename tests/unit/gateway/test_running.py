@@ -1,0 +1,101 @@
+"""Word of a running server: found when it is the same index, settings and version, and alive; ignored otherwise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from everfind_core.errors import InvalidRequestError
+from everfind_core.model import SearchRequest
+from everfind_gateway.running import FILE, Announcement, RunningServer, running_server
+from everfind_gateway.warm import WarmSearcher
+from tests.support.gateway import FakeEngines
+
+ADDRESS = "127.0.0.1:50051"
+
+
+def test_a_server_is_found_while_it_runs(tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    with Announcement(index, "d1") as announced:
+        assert running_server(index, "d1") is None  # it does not listen yet
+        announced.publish(ADDRESS)
+        found = running_server(index, "d1")
+        assert found is not None
+        assert (found.address, found.token) == (ADDRESS, announced.token)
+        assert (index / FILE).stat().st_mode & 0o777 == 0o600
+        assert running_server(index, "d2") is None
+        assert running_server(tmp_path, "d1") is None
+    assert running_server(index, "d1") is None
+    assert not (index / FILE).exists()
+
+
+def test_of_two_servers_the_first_is_found(tmp_path: Path) -> None:
+    with Announcement(tmp_path, "d") as first:
+        first.publish(ADDRESS)
+        with Announcement(tmp_path, "d") as second:
+            second.publish("127.0.0.1:9")
+        found = running_server(tmp_path, "d")
+        assert found is not None
+        assert found.address == ADDRESS
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda file: file.write_text("{"),
+        lambda file: file.write_text("[]"),
+        lambda file: file.write_text(json.dumps({**json.loads(file.read_text()), "more": 1})),
+        lambda file: file.write_text(json.dumps({**json.loads(file.read_text()), "version": "0.0.1"})),
+        lambda file: file.chmod(0o640),
+        lambda file: (file.rename(file.with_name("other")), file.symlink_to("other")),
+        lambda file: (file.unlink(), file.mkdir()),
+    ],
+)
+def test_what_another_could_have_written_is_ignored(tmp_path: Path, spoil: Callable[[Path], object]) -> None:
+    with Announcement(tmp_path, "d") as announced:
+        announced.publish(ADDRESS)
+        spoil(tmp_path / FILE)
+        assert running_server(tmp_path, "d") is None
+        if (tmp_path / FILE).is_dir():
+            (tmp_path / FILE).rmdir()
+
+
+def test_word_of_a_killed_server_is_stale(tmp_path: Path) -> None:
+    with Announcement(tmp_path, "d") as announced:
+        announced.publish(ADDRESS)
+        left = (tmp_path / FILE).read_text()
+    (tmp_path / FILE).write_text(left)
+    (tmp_path / FILE).chmod(0o600)
+    assert running_server(tmp_path, "d") is None
+
+
+def test_an_index_directory_that_cannot_be_made_announces_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with Announcement(tmp_path / "file" / "index", "d") as announced:
+        announced.publish(ADDRESS)
+        assert not announced.first
+
+
+def server_at(address: str) -> RunningServer:
+    return RunningServer(address, "t", "/index", "d", "1", 1)
+
+
+def test_without_a_server_or_with_a_dead_one_this_process_answers() -> None:
+    local = FakeEngines()
+    for server in (None, server_at("127.0.0.1:1")):
+        searcher = WarmSearcher(lambda server=server: server, lambda: local)  # type: ignore[misc]  # a default binds it
+        assert searcher.search(SearchRequest("x")).query == "x"
+        searcher.close()
+    assert len(local.searches) == 2
+
+
+def test_what_the_server_says_is_wrong_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    local, remote = FakeEngines(), FakeEngines(error=InvalidRequestError.of("query", "it is empty"))
+    searcher = WarmSearcher(lambda: server_at(ADDRESS), lambda: local)
+    monkeypatch.setattr(searcher, "_remote", lambda _server: remote)
+    with pytest.raises(InvalidRequestError, match="it is empty"):
+        searcher.search(SearchRequest(""))
+    assert local.searches == []
