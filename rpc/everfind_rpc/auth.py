@@ -110,7 +110,7 @@ class TokenFile:
                 "the call carries no token", hint="Set EVERFIND_SERVER_TOKEN to what `everfind token create` printed."
             )
         digest = _digest(header[len(_SCHEME) :].strip())
-        if hmac.compare_digest(self._own, digest):
+        if self._own and hmac.compare_digest(self._own, digest):
             return LOCAL
         found = [token for token in self.tokens() if hmac.compare_digest(token.sha256, digest)]
         if not found:
