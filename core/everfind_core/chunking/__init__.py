@@ -46,6 +46,9 @@ what the lines up to the next block with an info string are (to the end, if no f
 **Overlap** repeats whole lines of the same section, only where a section or a body was split, never in configuration
 and data, and counts neither towards C nor in any decision above. **Context** gets the room that is left below the
 hard limit, the outermost part goes first; the overlap gets what then remains.
+
+**Code** in a Markdown chunk that has enough words, but fewer of them than of code, is left out of what is embedded; it
+is stored, and the lexical arm finds it.
 """
 
 from everfind_core.chunking.chunker import TextChunker, cut

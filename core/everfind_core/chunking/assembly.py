@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from everfind_core.ports import ChunkLimits, Tokenizer
 CONTEXT_TOKENS = 40
 """A context never counts more."""
 
+FEWEST_WORDS = 20
+"""Tokens of prose that can stand for a chunk most of which is code."""
+
 _SEPARATOR = " > "
 
 TokenIds = npt.NDArray[np.int64]
@@ -24,14 +27,19 @@ TokenIds = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Lines ``first`` to ``last`` (from 0), and before them, from line ``start`` on, ``overlap`` repeated tokens."""
+    """Lines ``first`` to ``last`` (from 0), and before them, from line ``start`` on, ``overlap`` repeated tokens.
+
+    ``tokens`` are those of ``text``; ``said`` is what of it is embedded, if not all, and ``ids`` are that one's tokens.
+    """
 
     start: int
     first: int
     last: int
     text: str
+    tokens: int
     ids: TokenIds
     overlap: int
+    said: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,7 @@ class Assembly:
             yield from self.slice(line, start, middle)
             yield from self.slice(line, middle, end)
             return
-        piece = _Piece(line, line, line, text, ids, 0)
+        piece = _Piece(line, line, line, text, len(ids), ids, 0)
         chunk = self._chunk(piece, self._context(line, len(ids)))
         yield chunk if chunk.tokens <= self.limits.hard else self._chunk(piece, "")
 
@@ -93,7 +101,20 @@ class Assembly:
         start = self._overlap_start(first, earliest, room)
         text = "\n".join(self.source.lines[start : last + 1])
         overlap = int(self.source.first_token[first] - self.source.first_token[start])
-        return self._chunk(_Piece(start, first, last, text, self.source.ids(start, last), overlap), context)
+        ids = self.source.ids(start, last)
+        piece = _Piece(start, first, last, text, len(ids), ids, overlap)
+        return self._chunk(self._without_code(piece), context)
+
+    def _without_code(self, piece: _Piece) -> _Piece:
+        """``piece`` with its words alone to embed, if there are enough of them, but fewer than tokens of code."""
+        source, code = self.source, self.structure.code
+        said = [line for line in range(piece.start, piece.last + 1) if line not in code]
+        if not code or len(said) > piece.last - piece.start:
+            return piece
+        ids = np.concatenate([source.ids(line, line) for line in said]) if said else piece.ids[:0]
+        if len(ids) < FEWEST_WORDS or 2 * len(ids) >= piece.tokens:
+            return piece
+        return replace(piece, ids=ids, said="\n".join(source.lines[line] for line in said))
 
     def _overlap_start(self, first: int, earliest: int, room: int) -> int:
         """The line from which a chunk repeats what stands before it: whole lines of the same section, never all."""
@@ -114,13 +135,13 @@ class Assembly:
     def _chunk(self, piece: _Piece, context: str) -> Chunk:
         context_ids = self._encoded(context)
         ids = np.concatenate((context_ids, piece.ids)) if self.tokenizer.sliceable else None
-        embedded = f"{context}\n{piece.text}" if context else piece.text
+        whole = f"{context}\n{piece.text}" if context else piece.text
         symbol, kind = self._symbol(piece.first, piece.last)
         return Chunk(
             start_line=piece.start + 1,
             end_line=piece.last + 1,
             text=piece.text,
-            tokens=len(self.tokenizer.encode(embedded)) if ids is None else len(ids),
+            tokens=len(self.tokenizer.encode(whole)) if ids is None else len(context_ids) + piece.tokens,
             context=context,
             context_tokens=len(context_ids),
             overlap_tokens=piece.overlap,
@@ -129,6 +150,7 @@ class Assembly:
             heading=self._heading(piece.first),
             page=bisect_right(self.document.page_starts, piece.start + 1),
             token_ids=ids,
+            said=piece.said,
         )
 
     def _trail(self, line: int) -> Trail:

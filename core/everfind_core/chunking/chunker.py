@@ -47,7 +47,7 @@ _BY_LANGUAGE: dict[tuple[LineKind, str], Analyser] = {
 class TextChunker:
     """Cuts prose, markup, code and configuration by their lines (:class:`everfind_core.ports.Chunker`)."""
 
-    revision = "lines-4"
+    revision = "lines-5"
 
     def chunk(self, document: Document, tokenizer: Tokenizer, limits: ChunkLimits) -> Sequence[Chunk]:
         """The chunks of ``document`` in line order; every line that is not blank is in one.
@@ -78,7 +78,9 @@ def _analyse(document: Document, source: Source) -> Structure:
     if document.kind is LineKind.PROSE and document.language == "html":
         return html_source.analyse(source.lines, source.text, source.starts.tolist())
     analyse = _BY_LANGUAGE.get((document.kind, document.language)) or _BY_KIND[document.kind]
-    return analyse(source.lines)
+    structure = analyse(source.lines)
+    # In a notebook the code is no illustration of the words.
+    return replace(structure, code=frozenset()) if document.extracted_from == "notebook" else structure
 
 
 def _chunks(source: Source, structure: Structure, assembly: Assembly, cap: int) -> Iterator[Chunk]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from everfind_core.chunking.headed import headed
 from everfind_core.chunking.markdown_lines import Kind, Lines
@@ -27,6 +28,8 @@ _STRENGTH = {
 }
 """Strength of a boundary before a line of a kind: after a blank line, and after another line."""
 
+_CODE = frozenset({Kind.FENCE_OPEN, Kind.FENCED, Kind.FENCE_CLOSE})
+
 _YAML_LINE = re.compile(r"\s*(?:#|-\s|[\w\"'.-]+\s*[:=]|\[)")
 
 
@@ -34,7 +37,9 @@ def analyse(lines: Sequence[str]) -> Structure:
     """The structure of Markdown ``lines``."""
     preamble = front_matter(lines)
     found = Lines(lines, preamble)
-    return headed(_strengths(lines, found.kinds), found.headings, found.tables, preamble=preamble)
+    code = frozenset(n for n, kind in enumerate(found.kinds) if n >= preamble and kind in _CODE)
+    structure = headed(_strengths(lines, found.kinds), found.headings, found.tables, preamble=preamble)
+    return replace(structure, code=code)
 
 
 def front_matter(lines: Sequence[str]) -> int:

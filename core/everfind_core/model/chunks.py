@@ -66,7 +66,8 @@ class Chunk:
     line where ``start_line == end_line`` and the line is huge). ``context`` (scope or breadcrumb, signature) precedes
     the text in what is embedded; it never holds a path. ``overlap_tokens`` of the leading tokens stand in the chunk
     before, too. ``tokens`` counts ``context`` and text, without special tokens. ``symbols`` are what its own lines,
-    without overlap, define and use.
+    without overlap, define and use. ``said`` is what of the text is embedded, where that is not all of it: code that
+    would drown the words around it is left out.
     """
 
     start_line: int
@@ -82,8 +83,10 @@ class Chunk:
     page: int = 0
     token_ids: npt.NDArray[np.int64] | None = None
     symbols: Symbols = NO_SYMBOLS
+    said: str | None = None
 
     @property
     def embedded_text(self) -> str:
         """Exactly what the model sees, but for special tokens and the model's own prefix."""
-        return f"{self.context}\n{self.text}" if self.context else self.text
+        said = self.text if self.said is None else self.said
+        return f"{self.context}\n{said}" if self.context else said

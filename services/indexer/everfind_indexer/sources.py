@@ -10,13 +10,15 @@ from typing import TypedDict
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, FolderUnusableError, InvalidRequestError
-from everfind_core.model import FileRef, FileText, Folder, ReadFileRequest
+from everfind_core.model import Document, FileRef, FileText, Folder, ReadFileRequest
 from everfind_core.paths import check_relative, decode_os_path, encode_os_path
 from everfind_core.ports import NotExtractedError
 from everfind_core.secrets import mask_secrets
 from everfind_indexer.discovery import Discovery, discover, is_indexable
-from everfind_indexer.extractors import Extraction
-from everfind_indexer.reading import read_file
+from everfind_indexer.extractors import Extraction, claims
+from everfind_indexer.extractors.formats import extension_of
+from everfind_indexer.reading import RawFile, read_file
+from everfind_indexer.recent import RecentDocuments
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sizes import SizeLimits
 
@@ -51,6 +53,7 @@ class Sources:
     def __init__(self, settings: IndexerSettings) -> None:
         self._settings = settings
         self._by_name = {folder.name: folder for folder in settings.folders}
+        self._recent = RecentDocuments()
         self.sizes = settings.sizes
 
     def by_name(self) -> dict[str, Folder]:
@@ -100,9 +103,24 @@ class Sources:
             NotExtractedError: it has none.
         """
         raw = read_file(self.folder(ref.folder).root, ref.path, self.sizes.of(ref.path))
-        document = extraction.extract(ref.path, raw.data)
+        document = self._document(ref.path, raw, extraction)
         text, redactions = mask_secrets(document.text) if self._settings.redact_secrets else (document.text, 0)
         return SourceText(text, raw.content_hash, redactions, document.page_starts, document.extracted_from)
+
+    def _document(self, path: str, raw: RawFile, extraction: Extraction) -> Document:
+        extension = extension_of(path)
+        if not claims(extension):
+            return extraction.extract(path, raw.data)
+        known = self._recent.get(extension, raw.content_hash)
+        if known is not None:
+            return known
+        try:
+            document = extraction.extract(path, raw.data)
+        except NotExtractedError as error:
+            self._recent.keep(extension, raw.content_hash, error)
+            raise
+        self._recent.keep(extension, raw.content_hash, document)
+        return document
 
     def read_lines(self, request: ReadFileRequest, indexed_hash: Callable[[str, str], str]) -> FileText:
         """Lines of an indexable file.

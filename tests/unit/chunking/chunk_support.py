@@ -6,6 +6,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -98,13 +99,20 @@ def new_texts(before: Sequence[Chunk], after: Sequence[Chunk], *, context: bool)
     return (new - old).total()
 
 
+def is_part(some: Sequence[str], lines: Sequence[str]) -> bool:
+    """Whether ``some`` are among ``lines``, in their order."""
+    rest = iter(lines)
+    return all(line in rest for line in some)
+
+
 def check(text: str, chunks: Sequence[Chunk], limits: ChunkLimits, tokenizer: Tokenizer) -> None:
     """Every property that holds for all documents."""
     lines = text.split("\n")
     covered: Counter[int] = Counter()
     for chunk in chunks:
         assert chunk.tokens <= limits.hard
-        assert chunk.tokens == len(tokenizer.encode(chunk.embedded_text))
+        assert chunk.tokens == len(tokenizer.encode(replace(chunk, said=None).embedded_text))
+        assert chunk.said is None or is_part(chunk.said.split("\n"), chunk.text.split("\n"))
         assert chunk.context_tokens + chunk.overlap_tokens <= chunk.tokens
         assert chunk.overlap_tokens <= limits.overlap
         if tokenizer.sliceable:

@@ -11,11 +11,11 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfind_core.chunking import asciidoc, html_source, markdown, org, prose, records
+from everfind_core.chunking import TextChunker, asciidoc, html_source, markdown, org, prose, records
 from everfind_core.chunking.structure import Structure
-from everfind_core.model import LineKind
+from everfind_core.model import Document, LineKind
 from everfind_core.ports import ChunkLimits
-from tests.unit.chunking.chunk_support import cut
+from tests.unit.chunking.chunk_support import WordTokenizer, cut
 
 FILLER = "word " * 30
 
@@ -224,3 +224,29 @@ def test_many_openings_take_no_long_time(line: str, language: str) -> None:
     started = time.process_time()
     cut(text, kind, language=language, limits=ChunkLimits(160, 254, 0))
     assert time.process_time() - started < 4
+
+
+CODE = "\n".join(f"value_{n} = compute(first_{n}, second)" for n in range(8))
+
+
+def test_code_that_would_drown_its_explanation_is_not_embedded() -> None:
+    text = f"# Renewal\n\n{FILLER}\n\n```py\n{CODE}\n```\n\nAfter the code.\n"
+    (chunk,) = cut(text, LineKind.MARKDOWN, limits=ChunkLimits(300, 400, 0))
+    assert chunk.text == text.rstrip("\n")
+    assert chunk.embedded_text == f"# Renewal\n\n{FILLER}\n\n\nAfter the code."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"# A\n\nSee:\n\n```py\n{CODE}\n```\n", f"# A\n\n{FILLER * 8}\n\n```py\n{CODE}\n```\n", f"```py\n{CODE}\n```\n"],
+)
+def test_code_with_few_words_or_many_is_embedded(text: str) -> None:
+    (chunk,) = cut(text, LineKind.MARKDOWN, limits=ChunkLimits(600, 800, 0))
+    assert chunk.embedded_text == chunk.text == text.rstrip("\n")
+
+
+def test_the_code_of_a_notebook_is_embedded() -> None:
+    text = f"# Renewal\n\n{FILLER}\n\n```py\n{CODE}\n```"
+    document = Document(text, LineKind.MARKDOWN, "python", extracted_from="notebook")
+    (chunk,) = TextChunker().chunk(document, WordTokenizer(), ChunkLimits(300, 400, 0))
+    assert chunk.embedded_text == text

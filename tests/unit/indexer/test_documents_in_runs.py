@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import FileNotIndexableError
-from everfind_core.model import GrepRequest, ReadFileRequest, SkipReason
+from everfind_core.model import Document, GrepRequest, LineKind, ReadFileRequest, SkipReason
+from everfind_core.ports import NotExtractedError
+from everfind_indexer.extractors import worker
+from everfind_indexer.recent import RecentDocuments
 from everfind_indexer.sizes import SizeLimits
 from tests.support.indexing import Workspace
 from tests.unit.reading import document_samples as samples
@@ -87,3 +90,30 @@ def test_documents_have_their_own_size_limit(workspace: Workspace) -> None:
         "b.txt": "101 bytes; max_file_bytes is 100",
         "c.pdf": "10,009 bytes; max_document_bytes is 10,000",
     }
+
+
+def test_a_document_is_extracted_once_for_many_readings(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    (workspace.root / "a.pdf").write_bytes(samples.pdf(2))
+    (workspace.root / "b.pdf").write_bytes(samples.scan())
+    engine = workspace.engine()
+    first = engine.read_file(ReadFileRequest("f", "a.pdf"))
+    with pytest.raises(FileNotIndexableError, match="no text"):
+        engine.read_file(ReadFileRequest("f", "b.pdf"))
+    monkeypatch.setattr(worker.DocumentReader, "read", None)
+    assert engine.read_file(ReadFileRequest("f", "a.pdf")) == first
+    assert len(engine.grep(GrepRequest("First paragraph")).matches) == 2
+    with pytest.raises(FileNotIndexableError, match="no text"):
+        engine.read_file(ReadFileRequest("f", "b.pdf"))
+
+
+def test_few_documents_are_remembered() -> None:
+    recent = RecentDocuments(most_characters=3_500)
+    for name in ("a", "b", "c"):
+        recent.keep("pdf", name, Document("x" * 500, LineKind.MARKDOWN))
+    assert recent.get("pdf", "a") is None
+    assert recent.get("pdf", "b") is not None
+    recent.keep("pdf", "d", NotExtractedError(SkipReason.NO_TEXT, "a scan"))
+    assert recent.get("pdf", "c") is None
+    assert recent.get("pdf", "b") is not None
+    with pytest.raises(NotExtractedError, match="a scan"):
+        recent.get("pdf", "d")

@@ -33,6 +33,18 @@ def pdf(pages: int = 3, *, paragraphs: int = 2, password: str = "") -> bytes:
     return bytes(book.output())
 
 
+def outlined() -> bytes:
+    """Sections in the outline, whose titles are printed with numbers in type of the text's size."""
+    book = FPDF()
+    book.set_font("Helvetica", size=11)
+    for number, (title, level) in enumerate((("Refreshing", 0), ("Errors", 1), ("Signing out", 0)), start=1):
+        book.add_page()
+        book.start_section(title, level)
+        book.cell(0, 8, f"{number}. {title}", new_x="LMARGIN", new_y="NEXT")
+        book.multi_cell(0, 5, PARAGRAPH)
+    return bytes(book.output())
+
+
 def two_columns() -> bytes:
     """One page whose left column goes on in the right one."""
     page = FPDF()

@@ -54,6 +54,11 @@ def test_a_pdf_has_pages_headings_and_paragraphs(extraction: Extraction) -> None
     assert (document.language, document.extracted_from) == ("pdf", "pdf")
 
 
+def test_headings_that_the_outline_of_a_pdf_names(extraction: Extraction) -> None:
+    lines = lines_of(extraction.extract("a.pdf", samples.outlined()))
+    assert [line for line in lines if line.startswith("#")] == ["# 1. Refreshing", "## 2. Errors", "# 3. Signing out"]
+
+
 def test_two_columns_are_read_one_after_the_other(extraction: Extraction) -> None:
     lines = lines_of(extraction.extract("a.pdf", samples.two_columns()))
     numbers = [int(line.split()[2]) for line in lines if line.startswith("sentence number")]

@@ -13,7 +13,7 @@ from everfind_indexer.extractors.notebook import NotebookExtractor
 from everfind_indexer.extractors.text import TextExtractor
 from everfind_indexer.extractors.worker import DocumentReader
 
-REVISION = "2"
+REVISION = "3"
 """Changes whenever a file could give another document; an index made by another revision must be built again."""
 
 _HEAD_BYTES = 4_096

@@ -1,7 +1,7 @@
 """PDF: the text of each page as Markdown. Lines come in the order in which the file's maker wrote them.
 
-A PDF knows no paragraphs and headings. A wider gap than between the lines before, another size of type, or a step back
-up the page (the next column) starts a paragraph; a short line in larger type than most of the text is a heading.
+A PDF knows no paragraphs and headings. A wider gap than between most lines, another size of type, or a step back up the
+page (the next column) starts a paragraph; a heading is a line that the outline names, or a short one in larger type.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 
 import pypdfium2
 from pypdfium2 import raw as pdfium
@@ -23,6 +23,16 @@ _HYPHEN = re.compile(r"[\x02\ufffe]")
 """What PDFium gives for a hyphen at the end of a line, whose word then goes on without a line end."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+_NUMBER = re.compile(
+    r"\s*(?:(?:chapter|section|part|appendix)\s+)?(?:\d+|[A-Z](?=[.\d]))(?:\.\d+)*[.:)]?\s+", re.IGNORECASE
+)
+
+Bookmarks = dict[int, dict[str, int]]
+"""By page (from 0): titles as :func:`_plain` has them, and their levels from 1."""
+
+_DEEPEST_BOOKMARK = 6
+_MOST_BOOKMARKS = 20_000
 
 _LARGER = 1.15
 _LONGEST_HEADING = 120
@@ -41,20 +51,20 @@ class Line:
 
 def read(raw: bytes) -> Extracted:
     """The text of all pages; ``pages`` are their first lines."""
-    pages = _pages(raw)
+    pages, bookmarks = _contents(raw)
     if not any(pages):
         raise NotExtractedError(SkipReason.NO_TEXT, f"no text on its {len(pages):,} pages; a scan needs OCR first")
     levels = _heading_levels(pages)
     lines: list[str] = []
     starts: list[int] = []
-    for page in pages:
+    for number, page in enumerate(pages):
         starts.append(len(lines) + 1)
-        lines += _markdown(page, levels)
+        lines += _markdown(page, levels, bookmarks.get(number, {}))
         lines.append("")
     return Extracted("\n".join(lines), "pdf", pages=tuple(starts))
 
 
-def _pages(raw: bytes) -> list[list[Line]]:
+def _contents(raw: bytes) -> tuple[list[list[Line]], Bookmarks]:
     try:
         document = pypdfium2.PdfDocument(raw)
     except pypdfium2.PdfiumError as error:
@@ -68,8 +78,25 @@ def _pages(raw: bytes) -> list[list[Line]]:
         characters += sum(len(line.text) for line in pages[-1])
         if characters > MAX_TEXT:
             raise NotExtractedError(SkipReason.TOO_LARGE, f"more than {MAX_TEXT:,} characters of text")
+    bookmarks = _bookmarks(document)
     document.close()
-    return pages
+    return pages, bookmarks
+
+
+def _bookmarks(document: pypdfium2.PdfDocument) -> Bookmarks:
+    """The outline's titles by page, with their levels."""
+    found: Bookmarks = {}
+    for bookmark in islice(document.get_toc(max_depth=_DEEPEST_BOOKMARK), _MOST_BOOKMARKS):
+        target = bookmark.get_dest()
+        page = target.get_index() if target else None
+        if page is not None and (title := _plain(bookmark.get_title())):
+            found.setdefault(page, {})[title] = bookmark.level + 1
+    return found
+
+
+def _plain(title: str) -> str:
+    """A title without its number, case and white space, to compare one in the outline with one on a page."""
+    return "".join(_NUMBER.sub("", title, count=1).lower().split())
 
 
 def _lines(document: pypdfium2.PdfDocument, number: int) -> Iterator[Line]:
@@ -112,23 +139,23 @@ def _heading_levels(pages: Sequence[Sequence[Line]]) -> dict[float, int]:
     return {size: min(level, _DEEPEST_HEADING) for level, size in enumerate(larger, start=1)}
 
 
-def _markdown(page: Sequence[Line], levels: dict[float, int]) -> Iterator[str]:
+def _markdown(page: Sequence[Line], levels: dict[float, int], bookmarks: dict[str, int]) -> Iterator[str]:
     """A page's lines, with blank ones between its paragraphs, and marks before its headings."""
     usual = _usual_step(page)
     previous: Line | None = None
     for size, group in groupby(page, key=lambda line: line.size):
         lines = list(group)
         title = " ".join(line.text for line in lines)
-        if size in levels and len(title) <= _LONGEST_HEADING and any(c.isalpha() for c in title):
-            yield from ([""] if previous else [])
-            yield f"{'#' * levels[size]} {title}"
-            previous = lines[-1]
-            continue
-        for line in lines:
-            if previous and (previous.size != size or not 0 <= previous.bottom - line.bottom <= _WIDE_GAP * usual):
+        large = size in levels and len(title) <= _LONGEST_HEADING and any(c.isalpha() for c in title)
+        for line in [Line(title, lines[-1].bottom, size)] if large else lines:
+            level = bookmarks.get(_plain(line.text)) or (levels[size] if large else 0)
+            wide = previous is not None and not 0 <= previous.bottom - line.bottom <= _WIDE_GAP * usual
+            if previous is not None and (level or wide or previous.size != size):
                 yield ""
-            yield line.text
-            previous = line
+            yield f"{'#' * level} {line.text}" if level else line.text
+            if level:
+                yield ""
+            previous = None if level else line
 
 
 def _usual_step(page: Sequence[Line]) -> float:
