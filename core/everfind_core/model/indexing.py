@@ -64,8 +64,9 @@ class IndexStage(StrEnum):
 class IndexReport:
     """What a run did.
 
-    ``tokens`` were embedded: body and overlap; ``context_tokens`` the breadcrumbs and scopes before them.
-    ``corpus_tokens`` are the distinct tokens of the embedded files' text. ``seconds`` by stage, and ``total``.
+    ``tokens`` were embedded: body and overlap, code that is left out of what is embedded included; ``context_tokens``
+    are the breadcrumbs and scopes before them. ``corpus_tokens`` are the distinct tokens of the embedded files' text.
+    ``seconds`` by stage, and ``total``.
     """
 
     indexed: int = 0

@@ -100,7 +100,7 @@ class _Batch:
         ):
             self.characters += len(row.text) + len(row.terms)
             if row.embedding_key not in self.known and row.embedding_key not in self.jobs:
-                job = _Job(row.embedding_key, text, ids, row.tokens if ids is None else len(ids), context)
+                job = _Job(row.embedding_key, text, ids, row.tokens, context)
                 self.jobs[job.key] = job
                 self.tokens += job.tokens
                 jobs.append(job)

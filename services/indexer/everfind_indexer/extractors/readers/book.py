@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from bs4 import BeautifulSoup
-from lxml import etree
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - compiled, and has no stubs
 
 from everfind_core.model import SkipReason
 from everfind_core.ports import NotExtractedError

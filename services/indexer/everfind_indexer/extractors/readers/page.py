@@ -35,8 +35,9 @@ def markdown_of(soup: BeautifulSoup) -> str:
     for note in soup.find_all(string=lambda text: isinstance(text, PreformattedString)):
         note.extract()
     for cell in soup(["td", "th"]):
-        for words in cell.find_all(string=lambda text: "|" in text):
-            words.replace_with(words.replace("|", "\\|"))
+        for words in cell.find_all(string=True):
+            if "|" in words:
+                words.replace_with(words.replace("|", "\\|"))
     for picture in soup("img"):
         picture.replace_with(str(picture.get("alt") or ""))
     for tag in soup(_INLINE):
