@@ -10,6 +10,7 @@
         indexes/<index id>/
             manifest.json       what made this index: formats, model, chunker, sizes
             coverage.json       what it covers, folder by folder; rewritten after each commit
+            calibration.json    the model's noise on it, measured at the end of a run
             chunks.lance/       the chunks (the store)
             catalog.sqlite      what is known of each file (the indexer's own)
 
@@ -35,7 +36,7 @@ from everfind_core.errors import (
     StorageError,
     StorageFullError,
 )
-from everfind_core.model import Coverage, Folder, ModelInfo, ModelSource
+from everfind_core.model import Calibration, Coverage, Folder, ModelInfo, ModelSource
 from everfind_core.paths import encode_os_path, printable
 
 T = TypeVar("T")
@@ -50,6 +51,7 @@ LOCK = "writer.lock"
 INDEXES = "indexes"
 MANIFEST = "manifest.json"
 COVERAGE = "coverage.json"
+CALIBRATION = "calibration.json"
 CATALOG = "catalog.sqlite"
 CACHE_TAG = "CACHEDIR.TAG"
 GIT_IGNORE = ".gitignore"
@@ -138,6 +140,15 @@ class IndexLocation:
         """Its coverage; empty before the first commit."""
         found = _read_json(self.directory / COVERAGE)
         return IndexCoverage() if found is None else _decoded(self.directory / COVERAGE, found, _coverage_from)
+
+    def read_calibration(self) -> Calibration | None:
+        """The model's noise on it; None if it was never measured."""
+        found = _read_json(self.directory / CALIBRATION)
+        return None if found is None else _decoded(self.directory / CALIBRATION, found, lambda f: Calibration(**f))
+
+    def write_calibration(self, calibration: Calibration) -> None:
+        """Keep the model's noise on it."""
+        write_json(self.directory / CALIBRATION, asdict(calibration))
 
     def write_coverage(self, coverage: IndexCoverage) -> None:
         """Replace its coverage."""

@@ -7,7 +7,7 @@ import json
 import math
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from everfind_core.errors import InvalidRequestError, StorageError
 from everfind_core.measures import DEPTH, Found, mean, measure
 from everfind_core.model import Coverage, Filters, Hit, IndexRequest, SearchMode, SearchRequest
 from everfind_core.ports import EventSink, Indexer, Searcher
-from everfind_gateway.evaluation_set import EvaluationSet, Question, read_set
+from everfind_gateway.evaluation_set import UNANSWERABLE, EvaluationSet, Question, read_set
 from everfind_gateway.settings import Settings
 from everfind_gateway.workspace import OpenWorkspace, open_workspace
 
@@ -36,34 +36,70 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Measures:
+    """What all questions and those of each kind measured."""
+
+    overall: Measured
+    by_kind: Mapping[str, Measured]
+
+    def as_json(self) -> dict[str, Any]:
+        """As an object; measures have four decimals."""
+        return {
+            "measures": _rounded(self.overall.measures),
+            "by_kind": {k: {"questions": m.questions} | _rounded(m.measures) for k, m in self.by_kind.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many of so many questions."""
+
+    count: int
+    questions: int
+
+    @classmethod
+    def total(cls, shares: Iterable[Share]) -> Share:
+        """All of them together."""
+        together = tuple(shares)
+        return cls(sum(one.count for one in together), sum(one.questions for one in together))
+
+
+@dataclass(frozen=True, slots=True)
 class EvalReport:
     """What an evaluation found.
 
-    ``answered`` questions had hits; of the ``unanswerable`` ones asked, ``silent`` had none. ``p50`` and ``p95`` are
-    seconds of one search for 100 hits with model and index warm; ``index_seconds`` is what indexing took.
+    ``answered`` questions had hits; ``floor_off`` are the same measures where every hit may answer. ``kept`` counts by
+    kind, of the questions with a relevant file among the first ten without a floor, those that still have it;
+    ``silent`` counts by kind, of the questions without an answer, those that were met with silence. ``p50`` and ``p95``
+    are seconds of one search for 100 hits with model and index warm; ``index_seconds`` is what indexing took.
     """
 
     name: str
     mode: SearchMode
     answered: int
-    overall: Measured
-    by_kind: Mapping[str, Measured]
+    measured: Measures
     p50: float
     p95: float
     coverage: Coverage
     index_seconds: float
-    unanswerable: int = 0
-    silent: int = 0
+    floor_off: Measures
+    kept: Mapping[str, Share]
+    silent: Mapping[str, Share]
+
+    @property
+    def unanswerable(self) -> Share:
+        """Of all questions without an answer, those that were met with silence."""
+        return Share.total(self.silent.values())
 
     def as_json(self) -> dict[str, Any]:
         """The report as one object; measures have four decimals."""
         return {
             "set": self.name,
             "mode": self.mode.value,
-            "questions": self.overall.questions,
+            "questions": self.measured.overall.questions,
             "answered": self.answered,
-            "measures": _rounded(self.overall.measures),
-            "by_kind": {k: {"questions": m.questions} | _rounded(m.measures) for k, m in self.by_kind.items()},
+            **self.measured.as_json(),
+            "floor_off": self.floor_off.as_json(),
             "milliseconds": {"p50": round(self.p50 * 1000, 1), "p95": round(self.p95 * 1000, 1)},
             "index": {
                 "files": self.coverage.files,
@@ -71,7 +107,9 @@ class EvalReport:
                 "skipped": dict(self.coverage.skipped),
                 "seconds": round(self.index_seconds, 1),
             },
-            "unanswerable": {"questions": self.unanswerable, "silent": self.silent},
+            "kept": {kind: {"found": one.questions, "kept": one.count} for kind, one in self.kept.items()},
+            "unanswerable": {"questions": self.unanswerable.questions, "silent": self.unanswerable.count}
+            | {"by_kind": {k: {"questions": s.questions, "silent": s.count} for k, s in self.silent.items()}},
         }
 
 
@@ -108,7 +146,7 @@ def run_eval(
         StorageError: an output file cannot be written.
         EverfindError: what indexing and searching raise.
     """
-    labelled = read_set(directory, unanswerable=unanswerable is not None)
+    labelled = read_set(directory, unanswerable=unanswerable is not None or (directory / UNANSWERABLE).exists())
     for field, output in (("results", results), ("unanswerable", unanswerable)):
         _check_output(field, output)
     with _index_directory(settings, index_dir) as where:
@@ -121,11 +159,12 @@ def run_eval(
             asker = _Asker(labelled, workspace.searcher, mode, cancel)
             asker.ask(labelled.questions[0])  # the first search loads the model and opens the index: not timed
             asked = [asker.ask(question) for question in labelled.questions]
+            unlimited = [asker.ask(question, floor=False) for question in labelled.questions]
             others = [asker.ask(question) for question in labelled.unanswerable]
             coverage = workspace.indexer.status().coverage
     _write(results, asked)
     _write(unanswerable, others)
-    return _report(labelled, mode, asked, others, coverage=coverage, index_seconds=index_seconds)
+    return _report(labelled, mode, asked, unlimited, others, coverage=coverage, index_seconds=index_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +176,12 @@ class _Asker:
     mode: SearchMode
     cancel: Cancellation | None
 
-    def ask(self, question: Question) -> _Asked:
+    def ask(self, question: Question, *, floor: bool = True) -> _Asked:
         """The first page of hits, and more until they stand in as many files as are measured."""
         filters = Filters(folders=(question.root,) if question.root else ())
         request = SearchRequest(question.query, limit=PAGE, mode=self.mode, filters=filters)
+        if not floor:
+            request = replace(request, min_score=-1.0, relative_cutoff=0.0)
         started = time.perf_counter()
         try:
             answer = self.searcher.search(request, cancel=self.cancel)
@@ -165,30 +206,55 @@ def _report(
     labelled: EvaluationSet,
     mode: SearchMode,
     asked: Sequence[_Asked],
+    unlimited: Sequence[_Asked],
     others: Sequence[_Asked],
     *,
     coverage: Coverage,
     index_seconds: float,
 ) -> EvalReport:
-    by_kind: dict[str, list[dict[str, float]]] = {}
-    for one in asked:
-        question = one.question
-        measures = measure(one.ranking, question.answers, ignore=question.ignore, stale=question.stale)
-        by_kind.setdefault(question.kind, []).append(measures)
     times = sorted(one.seconds for one in asked)
+    still = [(one.question.kind, _hit(one)) for one, free in zip(asked, unlimited, strict=True) if _hit(free)]
     return EvalReport(
         name=labelled.name,
         mode=mode,
         answered=sum(bool(one.ranking) for one in asked),
-        overall=Measured(len(asked), mean(m for measured in by_kind.values() for m in measured)),
-        by_kind={kind: Measured(len(measured), mean(measured)) for kind, measured in sorted(by_kind.items())},
+        measured=_measures(asked),
         p50=_percentile(times, 0.5),
         p95=_percentile(times, 0.95),
         coverage=coverage,
         index_seconds=index_seconds,
-        unanswerable=len(others),
-        silent=sum(not one.ranking for one in others),
+        floor_off=_measures(unlimited),
+        kept=_shares(still),
+        silent=_shares((one.question.kind, not one.ranking) for one in others),
     )
+
+
+def _measures(asked: Sequence[_Asked]) -> Measures:
+    by_kind: dict[str, list[dict[str, float]]] = {}
+    for one in asked:
+        by_kind.setdefault(one.question.kind, []).append(_measure(one))
+    return Measures(
+        Measured(len(asked), mean(m for measured in by_kind.values() for m in measured)),
+        {kind: Measured(len(measured), mean(measured)) for kind, measured in sorted(by_kind.items())},
+    )
+
+
+def _measure(one: _Asked) -> dict[str, float]:
+    question = one.question
+    return measure(one.ranking, question.answers, ignore=question.ignore, stale=question.stale)
+
+
+def _hit(one: _Asked) -> bool:
+    """Whether a relevant file is among the first ten."""
+    return _measure(one)["Hit@10"] > 0
+
+
+def _shares(counted: Iterable[tuple[str, bool]]) -> Mapping[str, Share]:
+    """By kind, how many are true."""
+    by_kind: dict[str, list[bool]] = {}
+    for kind, true in counted:
+        by_kind.setdefault(kind, []).append(true)
+    return {kind: Share(sum(found), len(found)) for kind, found in sorted(by_kind.items())}
 
 
 def _percentile(ordered: Sequence[float], share: float) -> float:

@@ -168,6 +168,8 @@ def _open_searcher(settings: Settings, embedder: Embedder, indexer: Indexer, rer
         path_boosts={**settings.path_boosts, **tuning.path_boosts},
         hidden_statuses=settings.hidden_statuses,
         redact_secrets=settings.redact_secrets,
+        min_score=settings.min_score,
+        relative_cutoff=settings.relative_cutoff,
     )
     return SearchEngine(searching, embedder, indexer, _open_reader, reranker)
 

@@ -28,7 +28,7 @@ _PLACE = re.compile(r"(?P<path>.*[^:]):(?P<line>\d{1,9})(?:-\d{0,9})?", re.DOTAL
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What a caller may say besides the query. Empty means no limit; ``rerank`` None is as the settings say."""
+    """What a caller may say besides the query. Empty means no limit, None the setting's."""
 
     folders: Sequence[str] = ()
     include: Sequence[str] = ()
@@ -40,6 +40,8 @@ class SearchOptions:
     before: str = ""
     everything: bool = False
     rerank: bool | None = None
+    min_score: float | None = None
+    relative_cutoff: float | None = None
 
 
 def search_request(settings: Settings, query: str, options: SearchOptions) -> SearchRequest:
@@ -54,6 +56,8 @@ def search_request(settings: Settings, query: str, options: SearchOptions) -> Se
         mode=SearchMode(settings.mode),
         filters=_filters(settings, options),
         rerank=settings.rerank if options.rerank is None else options.rerank,
+        min_score=options.min_score,
+        relative_cutoff=options.relative_cutoff,
     )
 
 

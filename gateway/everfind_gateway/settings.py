@@ -289,6 +289,25 @@ class SettingValues(BaseSettings):
         ge=1,
         le=10_000,
     )
+    min_score: float | None = _setting(
+        None,
+        "Cosine that each hit of a hybrid search must reach, unless it is an exact match; -1 lets every hit pass.",
+        group="Search",
+        project=True,
+        shapes_answers=True,
+        shown_default="unset: an answer as a whole must reach the model's floor (`everfind calibrate`)",
+        ge=-1,
+        le=1,
+    )
+    relative_cutoff: float = _setting(
+        0.0,
+        "Share of the best hit's cosine that each hit of a hybrid search must reach, unless it is an exact match.",
+        group="Search",
+        project=True,
+        shapes_answers=True,
+        ge=0,
+        le=1,
+    )
     default_exclude: Annotated[tuple[str, ...], NoDecode] = _setting(
         (),
         "Path globs that every search leaves out unless `--all` is given; a plain word matches a whole path segment, "

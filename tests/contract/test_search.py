@@ -147,7 +147,7 @@ def test_what_cannot_be_answered_names_its_field(workspace: Connected, request_:
     ],
 )
 def test_filters_come_before_ranking(workspace: Connected, filters: Filters, files: set[str]) -> None:
-    answer = workspace.searcher.search(SearchRequest("a file with a token", limit=100, filters=filters))
+    answer = workspace.searcher.search(SearchRequest("a file with a token", limit=100, filters=filters, min_score=-1))
     assert {hit.path for hit in answer.hits} == files
     assert (answer.abstained is not None) == (not files)
 

@@ -78,7 +78,8 @@ def test_a_hit_is_what_the_file_says(indexed: Home) -> None:
 def test_modes_filters_and_pages(indexed: Home) -> None:
     semantic = indexed.json("search", "priority queue", "--mode", "semantic")
     assert {hit["provenance"]["label"] for hit in semantic["hits"]} == {"semantic"}
-    only_notes = indexed.json("search", "queue", "--folder", "notes")
+    assert indexed.json("search", "queue", "--folder", "notes")["hits"] == []  # nothing there is about it
+    only_notes = indexed.json("search", "token", "--folder", "notes")
     assert {hit["folder"] for hit in only_notes["hits"]} == {"notes"}
     assert only_notes["coverage"]["files"] == 2
     globbed = indexed.json("search", "open a file", "--include", "z*.py")

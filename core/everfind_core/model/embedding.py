@@ -67,10 +67,12 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A model's noise on the user's own corpus, and the threshold that follows. All scores are cosines.
+    """A model's noise on the user's own corpus, and the threshold that follows. All scores are on the scale of cosines.
 
-    ``noise_floor`` is what unrelated pairs and off-topic probes, ``samples`` in all, stay below. ``min_score`` is in
-    use, and comes from ``origin``: ``settings``, ``calibration`` or ``model``. ``measured`` in seconds since the epoch.
+    ``noise_floor`` is the evidence that off-topic probe questions stay below, ``pair_noise`` the cosine that pairs of
+    unrelated chunks do; ``samples`` were measured in all. ``min_score`` is in use, and comes from ``origin``:
+    ``settings``, ``model`` (measured on labelled questions) or ``calibration`` (follows from the noise). ``measured``
+    in seconds since the epoch.
     """
 
     noise_floor: float
@@ -79,6 +81,7 @@ class Calibration:
     min_score: float
     origin: str
     measured: float = 0.0
+    pair_noise: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

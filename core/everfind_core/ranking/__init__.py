@@ -1,11 +1,24 @@
 """The default ranking: from what both arms found to one order, with the reasons. Pure.
 
 ``query`` reads the query, ``paths`` and ``features`` read what was found, ``evidence`` weighs the arms, ``rules`` are
-the ranking rules, ``weights`` their one table, and ``combine`` puts all together.
+the ranking rules, ``weights`` their one table, ``combine`` puts all together, ``admission`` says what may answer.
 """
 
+from everfind_core.ranking.admission import Admission, Limits, admit
 from everfind_core.ranking.combine import Candidate, Placed, order
 from everfind_core.ranking.query import Intent, Query, read_query
 from everfind_core.ranking.weights import WEIGHTS, Weights
 
-__all__ = ["WEIGHTS", "Candidate", "Intent", "Placed", "Query", "Weights", "order", "read_query"]
+__all__ = [
+    "WEIGHTS",
+    "Admission",
+    "Candidate",
+    "Intent",
+    "Limits",
+    "Placed",
+    "Query",
+    "Weights",
+    "admit",
+    "order",
+    "read_query",
+]

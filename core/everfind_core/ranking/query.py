@@ -70,7 +70,7 @@ _ENGLISH_FUNCTION_WORDS = (
     " what where when which who why do does did can could should would i you we they my our your not no if then than"
     " into out over up use used using via while so s t"
 )
-_FUNCTION_WORDS = frozenset(_ENGLISH_FUNCTION_WORDS.split())
+FUNCTION_WORDS = frozenset(_ENGLISH_FUNCTION_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def read_query(text: str) -> Query:
     """What ``text`` tells about itself."""
     text = text[:_MAX_READ]
     words = tuple(plain_words(text).split())
-    subjects = [word for word in words if word not in _FUNCTION_WORDS and not _CJK.search(word)]
+    subjects = [word for word in words if word not in FUNCTION_WORDS and not _CJK.search(word)]
     letters = sum(not character.isspace() for character in text)
     cjk = len(_CJK.findall(text)) / max(1, letters)
     coded = _coded_names(text)
@@ -146,7 +146,7 @@ def _coded_names(text: str) -> list[Name]:
 
 
 def _plain_names(text: str) -> list[Name]:
-    found = [_name(_JOINT.split(w)) for w in _NAME.findall(text) if w.casefold() not in _FUNCTION_WORDS]
+    found = [_name(_JOINT.split(w)) for w in _NAME.findall(text) if w.casefold() not in FUNCTION_WORDS]
     return [name for name in found if len(name.last) > 1]
 
 

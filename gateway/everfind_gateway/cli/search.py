@@ -48,6 +48,18 @@ Before: TypeAlias = Annotated[str, typer.Option("--before", metavar="DATE", help
 Everything: TypeAlias = Annotated[
     bool, typer.Option("--all", help="Also what `default_exclude` or a document's status hides.")
 ]
+MinScore: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--min-score", metavar="COSINE", min=-1, max=1, help="Only hits this near by meaning, or exact; -1: all."
+    ),
+]
+RelativeCutoff: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--relative-cutoff", metavar="SHARE", min=0, max=1, help="Only hits with this share of the best one's cosine."
+    ),
+]
 
 Graph: TypeAlias = Annotated[
     bool, typer.Option("--graph", help="After the hits, also what calls the first of them or is called by them.")
@@ -75,6 +87,8 @@ class Asked:
     everything: Everything = False
     graph: Graph = False
     rerank: Rerank = None
+    min_score: MinScore = None
+    relative_cutoff: RelativeCutoff = None
 
 
 @with_options("asked", Asked)
@@ -162,6 +176,8 @@ def _request(settings: Settings, query: list[str], asked: Asked) -> SearchReques
             before=asked.before,
             everything=asked.everything,
             rerank=asked.rerank,
+            min_score=asked.min_score,
+            relative_cutoff=asked.relative_cutoff,
         ),
     )
     return replace(request, graph_hops=int(asked.graph))

@@ -110,6 +110,15 @@ class SearchArguments(Arguments):
         bool,
         Field(description="Put the best hits into the order of the user's reranker. Left out: the user's setting."),
     ] = False
+    min_score: Annotated[
+        float,
+        Field(
+            ge=-1,
+            le=1,
+            description="Only hits whose cosine reaches this, and exact matches; -1 shows even what is surely noise. "
+            "Left out: an answer with too little evidence is empty and says so.",
+        ),
+    ] = 0.0
     max_tokens: Annotated[
         int,
         Field(

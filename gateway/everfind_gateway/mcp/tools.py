@@ -185,6 +185,7 @@ def _request(settings: Settings, given: args.SearchArguments) -> SearchRequest:
         before=given.before,
         everything=given.include_hidden,
         rerank=given.rerank if "rerank" in given.model_fields_set else None,
+        min_score=given.min_score if "min_score" in given.model_fields_set else None,
     )
     request = search_request(settings, given.query, options)
     folders = folder_names(searchable_folders(settings), given.folders) if given.folders else ()

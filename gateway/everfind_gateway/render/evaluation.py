@@ -5,27 +5,46 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from everfind_gateway.evaluation import Share
 from everfind_gateway.render.numbers import by_reason, count, duration
 
 if TYPE_CHECKING:
-    from everfind_gateway.evaluation import EvalReport, Measured
+    from everfind_gateway.evaluation import EvalReport, Measured, Measures
 
 _COLUMNS = ("nDCG@10", "MRR@10", "R@1", "R@5", "R@10", "nDCGg@10", "chunk_nDCG@10", "LineHit@5", "stale_first")
 
 
 def report_text(report: EvalReport) -> str:
-    """A line on each matter, then a table with a row for each kind of question."""
-    questions = count(report.overall.questions, "question")
+    """A line on each matter, then a table with a row for each kind of question, and one without the floor."""
+    overall = report.measured.overall
     size = f"{count(report.coverage.files, 'file')}, {count(report.coverage.chunks, 'chunk')}"
     skipped = by_reason(report.coverage.skipped)
     lines = [
-        f"{report.name}, {report.mode.value}: {questions}, {report.answered:,} answered",
+        f"{report.name}, {report.mode.value}: {count(overall.questions, 'question')}, {report.answered:,} answered",
         f"index: {size}, {duration(report.index_seconds)}" + (f"; skipped: {skipped}" if skipped else ""),
         f"search: p50 {report.p50 * 1000:.1f} ms, p95 {report.p95 * 1000:.1f} ms",
     ]
-    if report.unanswerable:
-        lines.append(f"without an answer: {count(report.unanswerable, 'question')}, {report.silent:,} met with silence")
-    return "\n".join([*lines, "", *_table({"all": report.overall} | dict(report.by_kind))])
+    if report.kept:
+        kept = _share(Share.total(report.kept.values()))
+        lines.append(f"kept by the floor: {kept} with a relevant file in the top 10 ({_shares(report.kept)})")
+    if report.silent:
+        lines.append(f"without an answer: {_share(report.unanswerable)} met with silence ({_shares(report.silent)})")
+    lines += ["", *_table(_rows(report.measured))]
+    if report.floor_off != report.measured:
+        lines += ["", "floor off", *_table(_rows(report.floor_off))]
+    return "\n".join(lines)
+
+
+def _share(share: Share) -> str:
+    return f"{share.count:,} of {share.questions:,}, {share.count / share.questions:.1%}"
+
+
+def _shares(by_kind: Mapping[str, Share]) -> str:
+    return "; ".join(f"{kind or '-'} {_share(share)}" for kind, share in by_kind.items())
+
+
+def _rows(measures: Measures) -> Mapping[str, Measured]:
+    return {"all": measures.overall} | dict(measures.by_kind)
 
 
 def _table(rows: Mapping[str, Measured]) -> list[str]:

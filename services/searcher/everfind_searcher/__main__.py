@@ -37,6 +37,12 @@ class SearcherServerSettings(ServiceSettings):
     fusion: Fusion = Field(default=Fusion.WEIGHTED, description="How the two arms become one order: weighted or rrf.")
     rrf_k: int = Field(default=RRF_K, ge=1, le=10_000, description="Smoothing constant of rrf.")
     redact_secrets: bool = Field(default=True, description="Answer only from an index whose secrets are masked.")
+    min_score: float | None = Field(
+        default=None, ge=-1, le=1, description="Cosine that each hit must reach; unset, the calibrated floor stands."
+    )
+    relative_cutoff: float = Field(
+        default=0.0, ge=0, le=1, description="Share of the best hit's cosine that each hit must reach."
+    )
     default_exclude: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
         default=(), description="Path globs, separated by commas, that a search leaves out unless it asks for all."
     )
@@ -72,6 +78,8 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
         hidden_statuses=settings.hidden_statuses,
         path_boosts=settings.path_boosts,
         redact_secrets=settings.redact_secrets,
+        min_score=settings.min_score,
+        relative_cutoff=settings.relative_cutoff,
     )
     engine = SearchEngine(
         index,

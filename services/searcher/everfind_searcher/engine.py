@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexDamagedError, IndexMissingError
 from everfind_core.index_directory import Recipe, check_recipe
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.model import (
-    Abstention,
     Filters,
     GatherAnswer,
     GatherRequest,
@@ -30,7 +30,8 @@ from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
 from everfind_searcher.finding import Finder
 from everfind_searcher.gathering import gather
 from everfind_searcher.hits import ranked_hit, roots_for
-from everfind_searcher.ranking import Ranked, best_cosine, pack
+from everfind_searcher.limits import limits_of
+from everfind_searcher.ranking import Ranked, admit, pack
 from everfind_searcher.related.answering import answer_related
 from everfind_searcher.related.expansion import expanded
 from everfind_searcher.related.requests import check_related
@@ -75,20 +76,23 @@ class SearchEngine:
         snapshot = index.reader.snapshot()
         generation = index.generation(snapshot)
         start = cursor.offset if cursor else 0
-        found = self._finder.find(request, snapshot, start + request.limit, cancel)
+        covered = coverage.total(request.filters.folders)
+        admitting = partial(
+            admit, request.query, limits=limits_of(request, self._settings, index.location), chunks=covered.chunks
+        )
+        found = self._finder.find(request, snapshot, start + request.limit, admitting, cancel)
         hits, warnings = found.hits, found.warnings
         if request.rerank:
             hits, unranked = reranked(request.query, hits, self._reranker, cancel)
             warnings += unranked
         page = _page(request, cursor, generation, hits)
-        covered = coverage.total(request.filters.folders)
         roots = roots_for(coverage, request.filters.folders)
         answer = SearchAnswer(
             query=request.query,
             generation=generation,
             hits=tuple(ranked_hit(one, roots, request) for one in page.hits),
             coverage=covered,
-            abstained=None if hits else Abstention(best_cosine(found.candidates), request.min_score or 0.0),
+            abstained=found.abstained,
             hidden=found.hidden,
             staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
             warnings=page.warnings + warnings + _unmatched(request.filters, hits),

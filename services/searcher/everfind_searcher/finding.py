@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -12,13 +12,13 @@ import numpy.typing as npt
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import DeadlineExceededError
 from everfind_core.lexical import query_terms
-from everfind_core.model import Filters, Hidden, SearchMode, SearchRequest
+from everfind_core.model import Abstention, Filters, Hidden, SearchMode, SearchRequest
 from everfind_core.ports import ChunkSnapshot, Embedder, ScoredChunk
 from everfind_searcher.boosts import PathBoosts
 from everfind_searcher.fetching import Fetcher
 from everfind_searcher.hiding import Hiding, replaced_best
 from everfind_searcher.query_vectors import QueryVectors
-from everfind_searcher.ranking import Ranked, admit, rank
+from everfind_searcher.ranking import Admitted, Ranked, rank
 from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.succession import succeed
 
@@ -29,12 +29,16 @@ Arms = tuple[Sequence[ScoredChunk], Sequence[ScoredChunk]]
 """What the semantic and the lexical arm found, best first."""
 
 
+Admitting = Callable[[Sequence[Ranked]], Admitted]
+"""Says which of the ranked chunks have enough evidence to answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``hits`` with enough evidence, best first, of ``candidates``; what was hidden, and what to say of it."""
+    """``hits`` with enough evidence, best first, or why there are none; what was hidden, and what to say of it."""
 
     hits: Sequence[Ranked]
-    candidates: Sequence[Ranked]
+    abstained: Abstention | None
     hidden: Hidden = field(default_factory=Hidden)
     warnings: tuple[str, ...] = ()
 
@@ -56,8 +60,12 @@ class Finder:
         """The filters that also leave out what is hidden unless all is asked for."""
         return self._hiding(asked).visible(asked)
 
-    def find(self, request: SearchRequest, snapshot: ChunkSnapshot, length: int, cancel: Cancellation) -> Found:
-        """All hits for ``request``; successors are brought to the first ``length`` places, hidden files counted there.
+    def find(
+        self, request: SearchRequest, snapshot: ChunkSnapshot, length: int, admitting: Admitting, cancel: Cancellation
+    ) -> Found:
+        """All hits for ``request`` that ``admitting`` lets pass.
+
+        Successors are brought to the first ``length`` places, and hidden files counted there.
 
         The arms are asked for everything first. Only where that has something hidden in it they are asked again, for
         what is visible alone: so nothing that is hidden takes a place, or moves what is not.
@@ -66,19 +74,20 @@ class Finder:
         hiding = self._hiding(asked)
         query = self._read(request, cancel)
         arms = self._arms(query, snapshot, asked, cancel)
-        ranked = candidates = self._ranked(request, arms)
+        admitted = visible = admitting(self._ranked(request, arms))
         if hiding.hides_any([found.chunk for arm in arms for found in arm]):
-            candidates = self._ranked(request, self._arms(query, snapshot, hiding.visible(asked), cancel))
-        everything = _admitted(request, ranked)
+            visible = admitting(self._ranked(request, self._arms(query, snapshot, hiding.visible(asked), cancel)))
+        everything = admitted.hits
         hits = succeed(
-            everything if candidates is ranked else _admitted(request, candidates),
+            visible.hits,
             everything,
             hidden=lambda chunk: bool(hiding.rule(chunk)),
             fetch=Fetcher(snapshot, hiding.visible(asked), query.terms, query.vector),
             length=length,
         )
         warning = replaced_best(everything, hiding, asked.folders)
-        return Found(hits, candidates, hiding.report(everything, length), (warning,) if warning else ())
+        abstained = None if hits else visible.abstained
+        return Found(hits, abstained, hiding.report(everything, length), (warning,) if warning else ())
 
     def _hiding(self, asked: Filters) -> Hiding:
         settings = self._settings
@@ -112,7 +121,3 @@ class _Query:
 
     terms: Sequence[str]
     vector: npt.NDArray[np.float32] | None
-
-
-def _admitted(request: SearchRequest, ranked: Sequence[Ranked]) -> list[Ranked]:
-    return admit(ranked, min_score=request.min_score, relative_cutoff=request.relative_cutoff)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from everfind_core.fusion import rrf
 from everfind_core.model import (
+    Abstention,
     Contribution,
     LexicalRank,
     Provenance,
@@ -16,7 +17,8 @@ from everfind_core.model import (
     SemanticRank,
 )
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_core.ranking import Candidate, order
+from everfind_core.ranking import Admission, Candidate, Limits, order
+from everfind_core.ranking import admit as admission_of
 from everfind_searcher.settings import Fusion
 
 
@@ -110,21 +112,34 @@ class _Arms:
         ]
 
 
-def admit(ranked: Sequence[Ranked], *, min_score: float | None, relative_cutoff: float | None) -> list[Ranked]:
-    """Those with enough evidence: a cosine that passes both limits, or a lexical match. Keeps the order."""
-    best = best_cosine(ranked)
-    floor = max(
-        -1.0 if min_score is None else min_score,
-        -1.0 if relative_cutoff is None else relative_cutoff * best,
-    )
-    return [
-        r for r in ranked if r.provenance.lexical or (r.provenance.semantic and r.provenance.semantic.cosine >= floor)
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What may answer, in its order; ``abstained`` says why nothing may, None if something does."""
+
+    hits: Sequence[Ranked]
+    abstained: Abstention | None
+
+
+def admit(query: str, ranked: Sequence[Ranked], limits: Limits, chunks: int) -> Admitted:
+    """Those of ``ranked`` with enough evidence; exact matches are marked as such (:mod:`everfind_core.ranking`)."""
+    candidates = [Candidate(one.chunk, *_scores(one.provenance)) for one in ranked]
+    admission = admission_of(query, candidates, limits, chunks)
+    hits = [
+        replace(ranked[place], provenance=_with_exact(ranked[place].provenance, place, admission))
+        if place in admission.exact
+        else ranked[place]
+        for place in admission.kept
     ]
+    return Admitted(hits, None if hits else Abstention(admission.best, admission.threshold))
 
 
-def best_cosine(ranked: Sequence[Ranked]) -> float:
-    """The highest cosine among them; 0 if there is none."""
-    return max((r.provenance.semantic.cosine for r in ranked if r.provenance.semantic), default=0.0)
+def _scores(found: Provenance) -> tuple[float | None, float | None]:
+    return found.semantic.cosine if found.semantic else None, found.lexical.bm25 if found.lexical else None
+
+
+def _with_exact(found: Provenance, place: int, admission: Admission) -> Provenance:
+    label = ProvenanceLabel.EXACT if place in admission.alone else found.label
+    return replace(found, label=label, exact=admission.exact[place])
 
 
 def pack(ranked: Sequence[Ranked], max_tokens: int) -> tuple[int, list[Ranked]]:

@@ -22,9 +22,10 @@ class Fusion(StrEnum):
 class SearcherSettings:
     """One workspace's index, how the arms are fused, and what a search leaves out unless asked.
 
-    ``rrf_k`` is the constant of reciprocal rank fusion, and matters to it alone. ``default_exclude`` are path globs,
-    ``hidden_statuses`` are statuses of documents, ``path_boosts`` factors by path glob. A glob after ``FOLDER//``
-    counts in that folder alone.
+    ``default_exclude`` are path globs, ``hidden_statuses`` are statuses of documents, ``path_boosts`` factors by path
+    glob. A glob after ``FOLDER//`` counts in that folder alone. ``min_score`` and ``relative_cutoff`` are limits of
+    hybrid answers (:class:`everfind_core.ranking.Limits`); without ``min_score`` the calibrated floor stands. ``rrf_k``
+    is the constant of reciprocal rank fusion, and matters to it alone.
     """
 
     index_directory: Path
@@ -35,3 +36,5 @@ class SearcherSettings:
     hidden_statuses: tuple[str, ...] = HIDDEN_STATUSES
     path_boosts: Mapping[str, float] = field(default_factory=dict)
     redact_secrets: bool = True
+    min_score: float | None = None
+    relative_cutoff: float = 0.0

@@ -169,7 +169,8 @@ def test_a_project_may_set_preferences(project: Path) -> None:
 def test_what_a_project_may_set_is_a_short_list() -> None:
     assert project_settings() == {
         "chunk_overlap", "chunk_tokens", "code_chunk_tokens", "default_exclude", "display_name", "fusion",
-        "hidden_statuses", "index_dir", "lifecycle_words", "limit", "mode", "path_boosts", "rrf_k",
+        "hidden_statuses", "index_dir", "lifecycle_words", "limit", "min_score", "mode", "path_boosts",
+        "relative_cutoff", "rrf_k",
     }  # fmt: skip
 
 

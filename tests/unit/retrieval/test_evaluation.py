@@ -34,7 +34,7 @@ from everfind_core.model import (
     WorkspaceStatus,
 )
 from everfind_core.ports import Embedder, EventSink
-from everfind_gateway.evaluation import run_eval
+from everfind_gateway.evaluation import Share, run_eval
 from everfind_gateway.evaluation_set import read_set
 from everfind_gateway.render.evaluation import report_text
 from everfind_gateway.settings import Settings, load_settings
@@ -48,8 +48,15 @@ def hit(folder: str, path: str, start: int = 1, score: float = 1.0) -> Hit:
 class FakeWorkspace:
     """Answers from a table of query → hits, and notes what it is asked."""
 
-    def __init__(self, settings: Settings, hits: dict[str, list[Hit]], foreign: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        hits: dict[str, list[Hit]],
+        foreign: Sequence[str] = (),
+        silent: frozenset[str] = frozenset(),
+    ) -> None:
         self.settings = settings
+        self.silent = silent
         self.hits = hits
         self.foreign = foreign
         self.requests: list[SearchRequest] = []
@@ -80,7 +87,8 @@ class FakeWorkspace:
             raise InvalidRequestError.of("query", "it is forbidden")
         self.requests.append(request)
         start = int(request.cursor or 0)
-        found = self.hits.get(request.query, [])
+        quiet = request.query in self.silent and request.min_score is None
+        found = [] if quiet else self.hits.get(request.query, [])
         page = found[start : start + request.limit]
         more = str(start + request.limit) if len(found) > start + request.limit else ""
         return SearchAnswer(request.query, 1, tuple(page), Coverage(), next_cursor=more)
@@ -110,14 +118,20 @@ class FakeWorkspace:
 class Opener:
     """Opens fake workspaces, and remembers them."""
 
-    def __init__(self, hits: dict[str, list[Hit]] | None = None, foreign: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        hits: dict[str, list[Hit]] | None = None,
+        foreign: Sequence[str] = (),
+        silent: frozenset[str] = frozenset(),
+    ) -> None:
         self.hits = hits or {}
+        self.silent = silent
         self.foreign = foreign
         self.opened: list[FakeWorkspace] = []
 
     @contextmanager
     def __call__(self, settings: Settings) -> Iterator[FakeWorkspace]:
-        workspace = FakeWorkspace(settings, self.hits, self.foreign)
+        workspace = FakeWorkspace(settings, self.hits, self.foreign, self.silent)
         self.opened.append(workspace)
         yield workspace
 
@@ -166,8 +180,8 @@ def test_one_folder_without_roots(make_set: MakeSet, settings: Settings, tmp_pat
     assert workspace.settings.folders == (Folder("corpus", str(directory / "corpus")),)
     assert not workspace.settings.index_dir.exists()
     assert all(request.filters.folders == () and request.limit == 100 for request in workspace.requests)
-    assert report.overall.measures["MRR@10"] == 0.75
-    assert {kind: m.measures["MRR@10"] for kind, m in report.by_kind.items()} == {"x": 1.0, "y": 0.5}
+    assert report.measured.overall.measures["MRR@10"] == 0.75
+    assert {kind: m.measures["MRR@10"] for kind, m in report.measured.by_kind.items()} == {"x": 1.0, "y": 0.5}
     assert (report.answered, report.coverage.files, report.coverage.chunks) == (2, 3, 7)
     written = [json.loads(line) for line in out.read_text().splitlines()]
     assert written[0] == {
@@ -187,7 +201,7 @@ def test_each_root_is_a_folder_that_its_questions_search(make_set: MakeSet, sett
     assert workspace.settings.folders == (Folder("one", str(directory / "corpus" / "one")),)
     assert {request.filters.folders for request in workspace.requests} == {("one",)}
     assert {request.mode for request in workspace.requests} == {SearchMode.LEXICAL}
-    assert report.overall.measures["nDCG@10"] == 1.0
+    assert report.measured.overall.measures["nDCG@10"] == 1.0
     assert json.loads(out.read_text())["results"][0]["path"] == "one/a.py"
 
 
@@ -196,7 +210,7 @@ def test_some_questions_with_a_root(make_set: MakeSet, settings: Settings) -> No
     opener = Opener({"query q1": [hit("one", "a.py")], "query q2": [hit("one", "a.py"), hit("corpus", "two/b.py")]})
     report = run_eval(directory, settings=settings, open_workspace=opener)
     assert [folder.name for folder in opener.opened[0].settings.folders] == ["one", "corpus"]
-    assert report.overall.measures["MRR@10"] == 0.75
+    assert report.measured.overall.measures["MRR@10"] == 0.75
 
 
 def test_more_pages_until_ten_files_can_be_ranked(make_set: MakeSet, settings: Settings) -> None:
@@ -207,7 +221,7 @@ def test_more_pages_until_ten_files_can_be_ranked(make_set: MakeSet, settings: S
     report = run_eval(directory, settings=settings, open_workspace=opener)
     cursors = [(request.query, request.cursor) for request in opener.opened[0].requests]
     assert cursors[-3:] == [("query q1", ""), ("query q1", "100"), ("query q2", "")]
-    assert report.overall.measures["MRR@10"] == 0.25
+    assert report.measured.overall.measures["MRR@10"] == 0.25
 
 
 def test_unanswerable_questions(make_set: MakeSet, settings: Settings, tmp_path: Path) -> None:
@@ -217,9 +231,24 @@ def test_unanswerable_questions(make_set: MakeSet, settings: Settings, tmp_path:
     report = run_eval(
         directory, settings=settings, unanswerable=out, open_workspace=Opener({"near": [hit("corpus", "a")]})
     )
-    assert (report.unanswerable, report.silent) == (2, 1)
+    assert report.unanswerable == Share(1, 2)
+    assert report.silent == {"far": Share(1, 1), "near": Share(0, 1)}
     assert [len(json.loads(line)["results"]) for line in out.read_text().splitlines()] == [0, 1]
-    assert run_eval(directory, settings=settings, open_workspace=Opener()).unanswerable == 0
+    assert run_eval(directory, settings=settings, open_workspace=Opener()).unanswerable == Share(2, 2)
+
+
+def test_what_the_floor_costs(make_set: MakeSet, settings: Settings) -> None:
+    directory = make_set(question("q1", "a", kind="x"), question("q2", "b", kind="x"), question("q3", "c", kind="y"))
+    found = {"query q1": [hit("corpus", "a")], "query q2": [hit("corpus", "b")], "query q3": [hit("corpus", "z")]}
+    report = run_eval(directory, settings=settings, open_workspace=Opener(found, silent=frozenset({"query q2"})))
+    assert report.kept == {"x": Share(1, 2)}
+    assert report.measured.overall.measures["Hit@10"] == pytest.approx(1 / 3)
+    assert report.floor_off.overall.measures["Hit@10"] == pytest.approx(2 / 3)
+    assert report.as_json()["kept"] == {"x": {"found": 2, "kept": 1}}
+    assert report.as_json()["floor_off"]["by_kind"]["x"]["Hit@10"] == 1.0
+    text = report_text(report)
+    assert "kept by the floor: 1 of 2, 50.0% with a relevant file in the top 10 (x 1 of 2, 50.0%)" in text
+    assert "\nfloor off\n" in text
 
 
 def test_a_kept_index(make_set: MakeSet, settings: Settings, tmp_path: Path) -> None:
@@ -242,8 +271,9 @@ def test_report_as_text_and_json(make_set: MakeSet, settings: Settings) -> None:
     lines = report_text(report).splitlines()
     assert lines[0] == "set, hybrid: 2 questions, 1 answered"
     assert re.fullmatch(r"index: 3 files, 7 chunks, \d+\.\ds; skipped: 2 too large", lines[1])
-    assert lines[4].split() == ["n", "nDCG@10", "MRR@10", "R@1", "R@5", "R@10", "chunk_nDCG@10"]
-    assert [line.split()[:3] for line in lines[5:]] == [
+    assert lines[3] == "kept by the floor: 1 of 1, 100.0% with a relevant file in the top 10 (short 1 of 1, 100.0%)"
+    assert lines[5].split() == ["n", "nDCG@10", "MRR@10", "R@1", "R@5", "R@10", "chunk_nDCG@10"]
+    assert [line.split()[:3] for line in lines[6:]] == [
         ["all", "2", "0.500"],
         ["long", "1", "0.000"],
         ["short", "1", "1.000"],

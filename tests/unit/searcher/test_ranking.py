@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from everfind_core.model import FileRef, LexicalRank, ProvenanceLabel, SearchMode, SemanticRank
+from everfind_core.model import Abstention, FileRef, LexicalRank, ProvenanceLabel, SearchMode, SemanticRank
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_searcher.ranking import Ranked, admit, best_cosine, pack, rank
+from everfind_core.ranking import Limits
+from everfind_searcher.ranking import Ranked, admit, pack, rank
 from everfind_searcher.settings import Fusion
 
 
@@ -75,17 +78,45 @@ def test_a_plain_mode_keeps_its_arms_scores(
         assert [(r.chunk.chunk_id, r.score) for r in ranked] == expected
 
 
-def test_a_floor_keeps_good_cosines_and_lexical_matches() -> None:
+def names(ranked: Sequence[Ranked], limits: Limits, query: str = "nothing of it") -> list[str]:
+    return [one.chunk.chunk_id for one in admit(query, ranked, limits, chunks=100).hits]
+
+
+def test_limits_on_a_hit_are_of_its_cosine() -> None:
     ranked = fused(SEMANTIC, LEXICAL[1:2])
-    assert [r.chunk.chunk_id for r in admit(ranked, min_score=0.4, relative_cutoff=None)] == ["a", "d", "b"]
-    assert [r.chunk.chunk_id for r in admit(ranked, min_score=None, relative_cutoff=0.8)] == ["a", "d"]
-    assert admit(fused(SEMANTIC, []), min_score=0.95, relative_cutoff=None) == []
-    assert best_cosine(ranked) == 0.9
-    assert best_cosine([]) == 0.0
+    assert names(ranked, Limits()) == ["a", "d", "b", "c"]
+    assert names(ranked, Limits(min_score=0.4)) == ["a", "b"]
+    assert names(ranked, Limits(relative_cutoff=0.8)) == ["a"]
+    assert names(ranked, Limits(floor=2.0, min_score=-1.0)) == ["a", "d", "b", "c"]
+
+
+def test_an_answer_below_the_floor_says_how_far() -> None:
+    admitted = admit("nothing of it", fused(SEMANTIC, []), Limits(min_score=0.95), chunks=100)
+    assert (admitted.hits, admitted.abstained) == ([], Abstention(0.9, 0.95))
+    admitted = admit("nothing of it", fused(SEMANTIC, []), Limits(floor=0.8), chunks=100)
+    # 0.6 of the best cosine and 0.4 of the mean of the first five: a twentieth of the chunks
+    assert admitted.abstained is not None
+    assert admitted.abstained.best_score == pytest.approx(0.6 * 0.9 + 0.4 * 0.5)
+    assert admitted.abstained.threshold == 0.8
+    assert admit("nothing of it", fused(SEMANTIC, []), Limits(floor=0.7), chunks=100).abstained is None
+
+
+def test_an_exact_match_is_marked_and_stays() -> None:
+    ranked = fused(SEMANTIC, LEXICAL[1:2])
+    admitted = admit("text of d", ranked, Limits(floor=2.0), chunks=100)
+    assert [(one.chunk.chunk_id, one.provenance.label, one.provenance.exact) for one in admitted.hits] == [
+        ("d", ProvenanceLabel.EXACT, 1)
+    ]
+    assert admitted.hits[0].provenance.description == "exact match"
+    answered = admit("text of d", ranked, Limits(floor=0.0), chunks=100).hits
+    assert [(one.chunk.chunk_id, one.provenance.label.value, one.provenance.exact) for one in answered][:2] == [
+        ("a", "semantic", 0),
+        ("d", "lexical", 1),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("budget", "skipped", "names"),
+    ("budget", "skipped", "expected"),
     [
         (0, 0, ["big", "mid", "small"]),
         (100, 0, ["big"]),
@@ -95,7 +126,7 @@ def test_a_floor_keeps_good_cosines_and_lexical_matches() -> None:
         (9, 3, []),
     ],
 )
-def test_packing_fills_a_budget_without_a_gap(budget: int, skipped: int, names: list[str]) -> None:
+def test_packing_fills_a_budget_without_a_gap(budget: int, skipped: int, expected: list[str]) -> None:
     ranked = fused([found("big", 0.9, 100), found("mid", 0.8, 60), found("small", 0.7, 40)], [], SearchMode.SEMANTIC)
     before, packed = pack(ranked, budget)
-    assert (before, [r.chunk.chunk_id for r in packed]) == (skipped, names)
+    assert (before, [r.chunk.chunk_id for r in packed]) == (skipped, expected)

@@ -1,0 +1,216 @@
+"""Which of the ranked hits an answer may show, and when it must say that there is nothing. Pure.
+
+Ranks say what is best, never whether it is any good; that takes absolute evidence:
+
+- of an *answer*: how near its best chunk is by meaning, how near its first ten are on average (high only where both
+  arms agree), how much of the query's words its best chunk has, and whether a name of the query is there at all. Their
+  sum must reach the model's floor.
+- of a *hit*, where a caller or the settings say ``min_score``: its own cosine. Then the answer's floor is off.
+- an exact match is evidence by itself, for the chunks that have it: the whole query word for word, or a rare word that
+  the query spells like a name or of which it consists.
+
+Figures: docs/benchmarks.md, Silence.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from everfind_core.lexical import query_terms
+from everfind_core.ports import StoredChunk
+from everfind_core.ranking.combine import Candidate
+from everfind_core.ranking.query import FUNCTION_WORDS, read_query
+from everfind_core.ranking.words import plain_words
+
+_FIRST = 10
+_CHUNKS_FOR_EACH = 20  # a small corpus has few chunks about anything: so many chunks for each of the first hits
+_READ = 50  # ranked chunks whose words are looked at
+_AGREEMENT = 0.4
+_WORDS = 0.25
+_NAMED = 0.05
+_WORDS_ALONE = 4.0
+_TERM_MOST = 2.2  # what one occurrence-saturated term adds at most, in units of its idf: k1 + 1 of BM25 with k1 = 1.2
+_SHORT_TERM = 3
+_MOSTLY = 0.5
+
+RARE_LEAST = 5
+RARE_RATIO = 0.001
+EXACT_SHARE = 0.3
+
+_FOREIGN = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")
+_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"\w(?:[^\s]*\w)?")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|-)[A-Za-z_$~][\w$]*)*", re.ASCII)
+_SPELLED = re.compile(r"[^_]_[^_]|[a-z\d][A-Z]|[A-Z]{2}[a-z]{2}|[A-Za-z]\d{2}|::|->|#", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the evidence must reach; None and 0 are no limit.
+
+    ``floor`` for an answer as a whole. ``min_score`` and ``relative_cutoff`` (a share of the best) for each hit's
+    cosine. ``english_only``: the model knows no other script, so that for a query in one only words count.
+    """
+
+    floor: float | None = None
+    min_score: float | None = None
+    relative_cutoff: float = 0.0
+    english_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The outcome: which ranked chunks are ``kept``, by their places; ``exact`` ranks those with a rare exact match.
+
+    ``best`` is the highest score that was compared with ``threshold``. ``alone`` are kept for their exact match only.
+    """
+
+    kept: Sequence[int]
+    best: float
+    threshold: float
+    exact: Mapping[int, int] = field(default_factory=dict)
+    alone: frozenset[int] = frozenset()
+
+
+def admit(text: str, ranked: Sequence[Candidate], limits: Limits, chunks: int) -> Admission:
+    """Which of ``ranked``, best first, may answer the query ``text`` over ``chunks`` searched chunks."""
+    best = max((one.cosine for one in ranked if one.cosine is not None), default=0.0)
+    matches = exact_matches(text, ranked, chunks)
+    compared, threshold, answered = best, limits.min_score or 0.0, True
+    if limits.min_score is None and limits.floor is not None:
+        found = evidence(text, ranked, chunks, english_only=limits.english_only)
+        compared, threshold = found.score, limits.floor
+        answered = compared >= threshold or not found.judged
+    least = _least_cosine(limits, best)
+    passing = [place for place, one in enumerate(ranked) if answered and _passes(one.cosine, least)]
+    kept = _with_exact(passing, matches)
+    exact = {place: rank for rank, place in enumerate(matches, start=1)}
+    return Admission(kept, compared, threshold, exact, frozenset(kept) - frozenset(passing))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How much there is for an answer, on the scale of cosines; whether it can be ``judged`` at all."""
+
+    score: float
+    judged: bool = True
+
+
+def evidence(text: str, ranked: Sequence[Candidate], chunks: int, *, english_only: bool) -> Evidence:
+    """The evidence for the answer ``ranked``.
+
+    A hit that the semantic arm did not find counts as 0 in the mean. The share of a query that is written in a script
+    unknown to the model is judged by its words alone; where none of them stands in the index, nothing can judge it.
+    """
+    cosines = [one.cosine or 0.0 for one in ranked]
+    first = cosines[: min(_FIRST, max(1, chunks // _CHUNKS_FOR_EACH))]
+    words = word_share(text, ranked, chunks)
+    mean = sum(first) / max(1, len(first))
+    by_meaning = (1 - _AGREEMENT) * max(cosines, default=0.0) + _AGREEMENT * mean + _WORDS * words
+    by_meaning += _NAMED * _named(text, ranked)
+    foreign = foreign_share(text) if english_only else 0.0
+    score = (1 - foreign) * by_meaning + foreign * _WORDS_ALONE * words
+    return Evidence(score, judged=foreign < _MOSTLY or _foreign_word_found(text, ranked))
+
+
+def word_share(text: str, ranked: Sequence[Candidate], chunks: int) -> float:
+    """The best BM25 score as a share of what a chunk with all the query's words could have, 0 to 1.
+
+    How rare a word is shows among the chunks found by words: what is rare stands in few of them.
+    """
+    texts = _texts(ranked).values()
+    most = sum(_rarity(sum(_has(t, term) for t in texts), chunks) for term in query_terms(text))
+    best = max((one.bm25 for one in ranked if one.bm25 is not None), default=0.0)
+    return min(1.0, best / (_TERM_MOST * most)) if most > 0 else 0.0
+
+
+def foreign_share(text: str) -> float:
+    """The share of letters that are not Latin, 0 to 1."""
+    return len(_FOREIGN.findall(text)) / max(1, len(_LETTER.findall(text)))
+
+
+def exact_matches(text: str, ranked: Sequence[Candidate], chunks: int) -> list[int]:
+    """Places of the chunks that have the whole query word for word, or a rare telling word of it, in their order.
+
+    Rare is a word in at most ``max(RARE_LEAST, RARE_RATIO * chunks)`` chunks and in no more than half; one always is.
+    """
+    texts = _texts(ranked)
+    most = max(1.0, min(max(RARE_LEAST, RARE_RATIO * chunks), chunks / 2))
+    places = {place for place, t in texts.items() if _stands_in(plain_words(text), t)}
+    for word in telling_words(text):
+        pattern = re.compile(rf"(?<!\w){re.escape(word.casefold())}(?!\w)")
+        having = [place for place, t in texts.items() if pattern.search(t)]
+        if len(having) <= most:
+            places.update(having)
+    return sorted(places)
+
+
+def telling_words(text: str) -> list[str]:
+    """Words of a query that can be evidence by themselves: spelled like names, or all there is of a short query."""
+    if read_query(text).short:
+        return [word for word in _WORD.findall(text) if len(word) > 1 and word.casefold() not in FUNCTION_WORDS]
+    return spelled_names(text)
+
+
+def spelled_names(text: str) -> list[str]:
+    """Words of a query that are spelled like names of code."""
+    return [name for name in _NAME.findall(text) if _SPELLED.search(name)]
+
+
+def _least_cosine(limits: Limits, best: float) -> float | None:
+    """The highest of the limits on each hit; None if there is none."""
+    absolute = limits.min_score if limits.min_score is not None and limits.min_score > -1 else None
+    relative = limits.relative_cutoff * best if limits.relative_cutoff else None
+    return max((limit for limit in (absolute, relative) if limit is not None), default=None)
+
+
+def _passes(cosine: float | None, least: float | None) -> bool:
+    """A limit on cosines speaks of the chunks that the semantic arm found, and no other reaches it."""
+    return least is None or (cosine is not None and cosine >= least)
+
+
+def _with_exact(passing: Sequence[int], matches: Sequence[int]) -> list[int]:
+    """Exact matches stay although they do not pass: a share beside the rest, a page where there is no rest."""
+    others = set(passing)
+    alone = [place for place in matches if place not in others]
+    most = max(_FIRST, len(passing)) * EXACT_SHARE if passing else _FIRST
+    return sorted([*passing, *alone[: int(most)]])
+
+
+def _texts(ranked: Sequence[Candidate]) -> dict[int, str]:
+    """Path, symbol, headings and text, folded, of those of the first that were found by words, by their places."""
+    return {place: _folded(one.chunk) for place, one in enumerate(ranked[:_READ]) if one.bm25 is not None}
+
+
+def _folded(chunk: StoredChunk) -> str:
+    return f"{chunk.ref.path} {chunk.symbol} {chunk.heading} {chunk.text}".casefold()
+
+
+def _named(text: str, ranked: Sequence[Candidate]) -> bool:
+    """Whether a name of the query stands in what was found by words."""
+    names = [name.casefold() for name in spelled_names(text)]
+    return any(name in t for t in _texts(ranked).values() for name in names)
+
+
+def _foreign_word_found(text: str, ranked: Sequence[Candidate]) -> bool:
+    terms = [term for term in query_terms(text) if _FOREIGN.search(term)]
+    return any(term in t for t in _texts(ranked).values() for term in terms)
+
+
+def _stands_in(words: str, text: str) -> bool:
+    """Whether ``words`` stand in ``text`` in a row; the look for one of them spares most of the work."""
+    return bool(words) and max(words.split(), key=len) in text and f" {words} " in f" {plain_words(text)} "
+
+
+def _rarity(count: int, chunks: int) -> float:
+    return math.log(1 + (chunks + 0.5) / (count + 0.5))
+
+
+def _has(text: str, term: str) -> bool:
+    """A term is a stem: it may stand inside a word, but a short one only alone; a final ``i`` may have been a ``y``."""
+    if not term.isascii() or len(term) > _SHORT_TERM:
+        return term in text or (term.endswith("i") and f"{term[:-1]}y" in text)
+    return re.search(rf"(?<![^\W\d_]){re.escape(term)}(?![^\W\d_])", text) is not None

@@ -1,0 +1,26 @@
+"""How much evidence an answer needs: the request decides, else the settings, else the index's calibration."""
+
+from __future__ import annotations
+
+from everfind_core.calibration import floor_in_use
+from everfind_core.index_directory import IndexLocation
+from everfind_core.model import SearchMode, SearchRequest
+from everfind_core.model_registry import facts_of
+from everfind_core.ranking import Limits
+from everfind_searcher.settings import SearcherSettings
+
+
+def limits_of(request: SearchRequest, settings: SearcherSettings, location: IndexLocation) -> Limits:
+    """The limits for a request. A plain arm has only those that the request itself sets."""
+    model = location.manifest.model
+    facts = facts_of(model.id)
+    plain = request.mode is not SearchMode.HYBRID
+    by_meaning = request.mode is not SearchMode.LEXICAL
+    min_score = settings.min_score if request.min_score is None and not plain else request.min_score
+    cutoff = settings.relative_cutoff if request.relative_cutoff is None and not plain else request.relative_cutoff
+    return Limits(
+        floor=None if plain else floor_in_use(model, location.read_calibration()),
+        min_score=min_score if by_meaning else None,
+        relative_cutoff=(cutoff or 0.0) if by_meaning else 0.0,
+        english_only=facts is not None and not facts.multilingual,
+    )

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everfind_core.model import FileRef
+from everfind_core.model_registry import MODELS, facts_of
+from everfind_core.ports import StoredChunk
+from everfind_core.ranking import Candidate, Limits, admit
+from everfind_core.ranking.admission import evidence, exact_matches, foreign_share, telling_words, word_share
+
+ENGLISH = Limits(floor=0.38, english_only=True)
+
+
+def candidate(text: str, cosine: float | None = None, bm25: float | None = None, path: str = "a.txt") -> Candidate:
+    return Candidate(StoredChunk(text, FileRef("f", path), 0, 1, 2, text, "", "k", "h", 9), cosine, bm25)
+
+
+def test_agreement_of_the_first_ten_counts() -> None:
+    near = [candidate(f"near {n}", 0.5, 5.0) for n in range(10)]
+    alone = [near[0], *(candidate(f"far {n}", None, 1.0) for n in range(9))]
+    assert evidence("unheard", near, 1_000, english_only=True).score == pytest.approx(0.5, abs=0.3)
+    together = evidence("unheard", near, 1_000, english_only=True).score
+    apart = evidence("unheard", alone, 1_000, english_only=True).score
+    assert together - apart == pytest.approx(0.4 * 0.5 * 0.9)
+
+
+def test_a_small_corpus_needs_fewer_that_agree() -> None:
+    ranked = [candidate("one", 0.5), *(candidate(f"other {n}", 0.0) for n in range(9))]
+    assert evidence("unheard", ranked, 40, english_only=True).score == pytest.approx(0.6 * 0.5 + 0.4 * 0.25)
+    assert evidence("unheard", ranked, 10, english_only=True).score == pytest.approx(0.5)
+
+
+def test_words_that_stand_nowhere_lower_the_share() -> None:
+    ranked = [candidate("the retry budget of a client", bm25=9.0), candidate("a client", bm25=2.0)]
+    known = word_share("retry budget client", ranked, 1_000)
+    assert 0 < word_share("retry budget client frobnicator", ranked, 1_000) < known <= 1
+    assert word_share("the", [], 1_000) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("ERR_TOKEN_EXPIRED", ["ERR_TOKEN_EXPIRED"]),
+        ("chmod dirs", ["chmod", "dirs"]),
+        ("how do I call `getUserName` with a token", ["getUserName"]),
+        ("what happens if http.ErrAbortHandler is raised in it", ["http.ErrAbortHandler"]),
+        ("remove the encoder APIs of the old module again", []),
+        ("where are the tokens of a user checked", []),
+    ],
+)
+def test_telling_words(query: str, words: list[str]) -> None:
+    assert telling_words(query) == words
+
+
+def test_exact_matches_are_whole_rare_words() -> None:
+    ranked = [
+        candidate("raise ERR_TOKEN_EXPIRED", bm25=1.0),
+        candidate("ERR_TOKEN_EXPIRED_SOON", bm25=1.0),
+        candidate("err_token_expired", bm25=1.0),
+        candidate("ERR_TOKEN_EXPIRED", cosine=0.9),
+    ]
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", ranked, 100) == [0, 2]
+    many = [candidate(f"{n} ERR_TOKEN_EXPIRED", bm25=1.0) for n in range(6)]
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many, 100) == []
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many, 6_000) == list(range(6))
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many[:2], 3) == []
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many[:1], 1) == [0]
+
+
+def test_a_query_that_stands_word_for_word_is_an_exact_match() -> None:
+    ranked = [candidate("error: Cannot open the socket, try again", bm25=1.0), candidate("open a socket", bm25=1.0)]
+    assert exact_matches("cannot open the socket try again", ranked, 1_000) == [0]
+
+
+def test_exact_matches_never_take_over() -> None:
+    ranked = [candidate(f"n{n} useFrobnicator", 0.1, 1.0) for n in range(5)]
+    ranked[2:2] = [candidate(f"good {n}", 0.9) for n in range(4)]
+    kept = admit("how does useFrobnicator work in a server", ranked, Limits(min_score=0.5), 10_000)
+    assert list(kept.kept) == [0, 1, 2, 3, 4, 5, 6]
+    assert kept.alone == {0, 1, 6}
+    alone = admit("how does useFrobnicator work in a server", ranked, Limits(min_score=0.95), 10_000)
+    assert list(alone.kept) == [0, 1, 6, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("token", 0), ("naïve Ünïcode", 0), ("令牌", 1), ("JWT 令牌", 0.4), ("", 0)]
+)
+def test_foreign_share(text: str, share: float) -> None:
+    assert foreign_share(text) == share
+
+
+def test_a_script_that_the_model_does_not_know_is_judged_by_words() -> None:
+    near = [candidate("令牌刷新的步骤", 0.0, 12.0), candidate("登录", 0.0, 0.4)]
+    assert list(admit("令牌刷新", near, ENGLISH, 100).kept) == [0, 1]
+    guesses = [candidate("登录页面", 0.7, 0.1), *(candidate(f"{n}", 0.7) for n in range(20))]
+    assert admit("刷新令牌之后如何重新登录系统", guesses, ENGLISH, 100).kept == []
+    assert list(admit("刷新令牌之后如何重新登录系统", guesses, Limits(floor=0.38), 100).kept) == list(range(21))
+
+
+def test_a_script_that_is_nowhere_in_the_index_cannot_be_judged() -> None:
+    ranked = [candidate("refresh a token", 0.2), candidate("log in", 0.1)]
+    assert list(admit("刷新令牌", ranked, ENGLISH, 100).kept) == [0, 1]
+
+
+@given(
+    st.text(max_size=60),
+    st.lists(st.tuples(st.text(max_size=40), st.none() | st.floats(-1, 1), st.none() | st.floats(0, 50)), max_size=20),
+    st.integers(0, 10**6),
+    st.none() | st.floats(-1, 1),
+    st.none() | st.floats(-1, 1),
+    st.floats(0, 1),
+)
+def test_any_query_gives_places_in_order(
+    text: str,
+    found: list[tuple[str, float | None, float | None]],
+    chunks: int,
+    floor: float | None,
+    min_score: float | None,
+    cutoff: float,
+) -> None:
+    ranked = [candidate(*one) for one in found]
+    outcome = admit(text, ranked, Limits(floor, min_score, cutoff, english_only=True), chunks)
+    assert list(outcome.kept) == sorted(set(outcome.kept))
+    assert set(outcome.kept) <= set(range(len(ranked)))
+    assert outcome.alone <= set(outcome.exact)
+    for place in set(outcome.kept) - outcome.alone:
+        cosine = ranked[place].cosine
+        assert min_score is None or min_score <= -1 or (cosine is not None and cosine >= min_score)
+
+
+def test_models_are_known_by_name_whoever_publishes_them() -> None:
+    default = facts_of("sentence-transformers/all-MiniLM-L6-v2")
+    assert default is not None
+    assert (default.floor, default.multilingual, default.window) == (0.38, False, 256)
+    assert facts_of("somebody/All-MiniLM-L6-v2") == default
+    assert facts_of("nobody-knows") is None
+    e5 = facts_of("intfloat/multilingual-e5-small")
+    assert e5 is not None
+    assert (e5.query_prefix, e5.document_prefix, e5.multilingual) == ("query: ", "passage: ", True)
+    assert len({facts.id.rpartition("/")[2].lower() for facts in MODELS}) == len(MODELS)
