@@ -20,10 +20,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from everfind_core.lexical import query_terms
+from everfind_core.plain_words import plain_words
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.combine import Candidate
 from everfind_core.ranking.query import FUNCTION_WORDS, read_query
-from everfind_core.ranking.words import plain_words
 
 _FIRST = 10
 _CHUNKS_FOR_EACH = 20  # a small corpus has few chunks about anything: so many chunks for each of the first hits
