@@ -112,7 +112,7 @@ EXIT_MEANINGS: dict[ErrorKind, str] = {
     ErrorKind.INTERNAL: "a fault of everfind; `EVERFIND_DEBUG=1` prints a traceback",
     ErrorKind.USAGE: "the command line or a value in it is wrong",
     ErrorKind.CONFIG: "a settings file or a setting cannot be used",
-    ErrorKind.NOT_FOUND: "no such folder or file",
+    ErrorKind.NOT_FOUND: "no such folder, file or workspace",
     ErrorKind.CONFLICT: "the folder or its name is already added",
     ErrorKind.PRECONDITION: "no index yet, or one of another model or version; `doctor` found something wrong",
     ErrorKind.DATA: "the index is damaged",

@@ -6,6 +6,7 @@
     ├── InvalidRequestError       INVALID_REQUEST       a field of a call is wrong (names it)
     ├── ConfigError               CONFIG_INVALID        a settings file or value cannot be used
     │   └── UntrustedSettingError CONFIG_UNTRUSTED      a project's file sets what only its user may set
+    ├── WorkspaceNotFoundError    WORKSPACE_NOT_FOUND   a request is for another workspace than the one here
     ├── FolderNotFoundError       FOLDER_NOT_FOUND      no added folder has this name or path
     ├── FolderExistsError         FOLDER_EXISTS         the directory or the name is already added
     ├── FolderUnusableError       FOLDER_UNUSABLE       missing, unreadable, or not a directory
@@ -133,6 +134,13 @@ class UntrustedSettingError(ConfigError):
     """A project's settings file sets what only the user's own settings may set."""
 
     reason = "CONFIG_UNTRUSTED"
+
+
+class WorkspaceNotFoundError(EverfindError):
+    """A request names a workspace that is not here."""
+
+    reason = "WORKSPACE_NOT_FOUND"
+    kind = ErrorKind.NOT_FOUND
 
 
 class FolderNotFoundError(EverfindError):

@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
+
+from google.protobuf.message import Message
 
 from everfind_core.errors import FolderNotFoundError, IndexLockedError, InvalidRequestError, PermissionDeniedError
 from everfind_core.model import (
     Coverage,
     Filters,
+    Folder,
     IndexRequest,
     IndexRun,
     RelatedRequest,
     SearchRequest,
     WorkspaceStatus,
 )
+from everfind_core.workspaces import check_workspace
 from everfind_rpc.auth import Principal
+from everfind_rpc.service import Call, Method, Service, Unary
+
+
+def in_workspace(service: Service, folders: Callable[[], Iterable[Folder]]) -> Service:
+    """``service``, with calls that refuse another workspace than the one of these ``folders``.
+
+    Streams check for themselves.
+    """
+
+    def checked(method: Method) -> Method:
+        if not isinstance(method, Unary) or "workspace" not in method.request.DESCRIPTOR.fields_by_name:
+            return method
+
+        def answer(request: Any, call: Call) -> Message:
+            check_called_workspace(request.workspace, folders, call)
+            return method.answer(request, call)
+
+        return replace(method, answer=answer)
+
+    return replace(service, methods={name: checked(method) for name, method in service.methods.items()})
+
+
+def check_called_workspace(asked: str, folders: Callable[[], Iterable[Folder]], call: Call) -> None:
+    """Refuse a call for another workspace; what its caller must not see is none of its own.
+
+    Raises:
+        WorkspaceNotFoundError: it is for another one.
+    """
+    if asked:
+        check_workspace(asked, "", (folder.root for folder in folders() if sees(call.principal, folder.name)))
 
 
 def sees(principal: Principal, folder: str) -> bool:

@@ -25,6 +25,7 @@ STATUS_CODES: dict[type[EverfindError], grpc.StatusCode] = {
     errors.InvalidRequestError: grpc.StatusCode.INVALID_ARGUMENT,
     errors.ConfigError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.UntrustedSettingError: grpc.StatusCode.FAILED_PRECONDITION,
+    errors.WorkspaceNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.FolderNotFoundError: grpc.StatusCode.NOT_FOUND,
     errors.FolderExistsError: grpc.StatusCode.ALREADY_EXISTS,
     errors.FolderUnusableError: grpc.StatusCode.FAILED_PRECONDITION,

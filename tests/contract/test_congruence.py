@@ -20,6 +20,7 @@ from everfind_core.model import (
     IndexRequest,
     InputKind,
     ReadFileRequest,
+    RelatedRequest,
     SearchMode,
     SearchRequest,
 )
@@ -142,6 +143,18 @@ def test_the_tokenizer_is_the_models_own(both: Both) -> None:
         lambda e: e.indexer.index(IndexRequest(max_files=-1), lambda _event: None),
         lambda e: e.indexer.index(IndexRequest(folders=("code",), rebuild=True), lambda _event: None),
         lambda e: e.embedder.embed_tokens([np.ones(1_000, np.int64)]),
+        *(
+            lambda e, asked=asked, call=call: call(e, asked)
+            for asked in ("nope", "/nowhere", "code")
+            for call in (
+                lambda e, asked: e.searcher.search(SearchRequest("x", workspace=asked)),
+                lambda e, asked: e.searcher.gather(GatherRequest(SearchRequest("x", workspace=asked))),
+                lambda e, asked: e.searcher.related(RelatedRequest(symbol="refresh_token", workspace=asked)),
+                lambda e, asked: e.indexer.grep(GrepRequest("x", workspace=asked)),
+                lambda e, asked: e.indexer.read_file(ReadFileRequest("code", "package.json", workspace=asked)),
+                lambda e, asked: e.indexer.index(IndexRequest(workspace=asked), lambda _event: None),
+            )
+        ),
     ],
 )
 def test_errors_are_the_same(both: Both, call: Callable[[Any], object]) -> None:

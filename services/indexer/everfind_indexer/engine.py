@@ -28,6 +28,7 @@ from everfind_core.model import (
 )
 from everfind_core.paths import check_relative
 from everfind_core.ports import Chunker, Embedder, EventSink
+from everfind_core.workspaces import check_workspace
 from everfind_indexer.catalog import Catalog
 from everfind_indexer.findings import document_findings
 from everfind_indexer.grep import grep
@@ -58,6 +59,7 @@ class IndexEngine:
 
     def index(self, request: IndexRequest, on_event: EventSink, *, cancel: Cancellation | None = None) -> IndexReport:
         """See :meth:`everfind_core.ports.Indexer.index`."""
+        self._check_workspace(request.workspace)
         folders = self._chosen(request)
         return self._writing().index(request, folders, on_event, cancel or Cancellation())
 
@@ -69,10 +71,12 @@ class IndexEngine:
 
     def read_file(self, request: ReadFileRequest) -> FileText:
         """See :meth:`everfind_core.ports.SourceReader.read_file`."""
+        self._check_workspace(request.workspace)
         return self._sources.read_lines(request, self._indexed_hash)
 
     def grep(self, request: GrepRequest, *, cancel: Cancellation | None = None) -> GrepAnswer:
         """See :meth:`everfind_core.ports.Indexer.grep`."""
+        self._check_workspace(request.workspace)
         return grep(request, self._sources, cancel or Cancellation())
 
     def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
@@ -110,6 +114,9 @@ class IndexEngine:
             findings=self._findings(location),
             outgoing=(*_outgoing(location.manifest.model), *self._settings.outgoing),
         )
+
+    def _check_workspace(self, asked: str) -> None:
+        check_workspace(asked, self._settings.workspace, (folder.root for folder in self._settings.folders))
 
     def _chosen(self, request: IndexRequest) -> Sequence[Folder]:
         if not self._settings.folders:

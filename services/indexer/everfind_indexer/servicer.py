@@ -15,8 +15,10 @@ from everfind_core.model import Folder, IndexRun
 from everfind_core.ports import Indexer
 from everfind_indexer.runs import IndexRuns, WatchedEvent
 from everfind_rpc.access import (
+    check_called_workspace,
     check_folder,
     chosen_folders,
+    in_workspace,
     limited_run,
     limited_run_view,
     limited_status,
@@ -55,7 +57,7 @@ def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None]
     """The service of an indexer; ``before_run`` waits for what every run needs."""
     runs = IndexRuns(indexer, before_run)
     files, indexing = FileServicer(indexer), RunServicer(indexer, runs)
-    return Service(
+    service = Service(
         pb.DESCRIPTOR.services_by_name["IndexerService"],
         {
             "ListFolders": Unary(pb.ListFoldersRequest, files.list_folders, _SEARCH | _INDEX),
@@ -71,6 +73,7 @@ def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None]
         },
         stop=runs.close,
     )
+    return in_workspace(service, indexer.folders)
 
 
 class FileServicer:
@@ -169,6 +172,7 @@ class RunServicer:
 
     async def watch(self, request: pb.WatchIndexRunRequest, call: Call) -> AsyncIterator[pb.WatchIndexRunResponse]:
         """What happens in a run, until it is over."""
+        check_called_workspace(request.workspace, self._indexer.folders, call)
         run = self._visible(request.run_id, call)
         changed, loop = asyncio.Event(), asyncio.get_running_loop()
         after = request.after_sequence

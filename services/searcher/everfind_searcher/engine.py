@@ -8,7 +8,7 @@ from functools import partial
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexDamagedError, IndexMissingError
-from everfind_core.index_directory import Recipe, check_recipe
+from everfind_core.index_directory import IndexCoverage, Recipe, check_recipe
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.model import (
     Filters,
@@ -24,6 +24,7 @@ from everfind_core.model import (
 from everfind_core.ports import Embedder, Reranker, SourceReader
 from everfind_core.ranking import read_query
 from everfind_core.secrets import REVISION as SECRETS_REVISION
+from everfind_core.workspaces import check_workspace
 from everfind_searcher.checks import check_folders, check_gather, check_search
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
@@ -72,6 +73,7 @@ class SearchEngine:
         cursor = decode_cursor(request)
         self._check_recipe(index.location.manifest.recipe, request.mode)
         coverage = index.coverage()
+        self._check_workspace(request.workspace, coverage)
         check_folders(request.filters, coverage)
         snapshot = index.reader.snapshot()
         generation = index.generation(snapshot)
@@ -105,6 +107,9 @@ class SearchEngine:
             return answer
         return expanded(answer, request, snapshot, self._finder.visible(request.filters), roots)
 
+    def _check_workspace(self, asked: str, coverage: IndexCoverage) -> None:
+        check_workspace(asked, self._settings.workspace, (one.folder.root for one in coverage.folders))
+
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
         """See :meth:`everfind_core.ports.Searcher.gather`."""
         check_gather(request)
@@ -121,6 +126,7 @@ class SearchEngine:
 
     def _related(self, request: RelatedRequest, index: OpenIndex, cancel: Cancellation) -> RelatedAnswer:
         self._check_recipe(index.location.manifest.recipe, SearchMode.LEXICAL)
+        self._check_workspace(request.workspace, index.coverage())
         check_folders(request.filters, index.coverage())
         return answer_related(request, index, self._finder.visible(request.filters), cancel)
 

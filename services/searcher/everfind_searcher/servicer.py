@@ -8,7 +8,7 @@ from dataclasses import replace
 from everfind.searcher.v1 import searcher_service_pb2 as pb
 from everfind_core.model import SearchRequest, WorkspaceStatus
 from everfind_core.ports import Searcher
-from everfind_rpc.access import limited_related, limited_search, limited_status
+from everfind_rpc.access import in_workspace, limited_related, limited_search, limited_status
 from everfind_rpc.auth import Scope
 from everfind_rpc.converters.search import (
     gather_answer_to_proto,
@@ -27,7 +27,7 @@ _SEARCH = frozenset({Scope.SEARCH})
 def searcher_service(searcher: Searcher, status: Callable[[], WorkspaceStatus]) -> Service:
     """The service of a searcher; ``status`` tells what it sees of its index."""
     servicer = SearcherServicer(searcher, status)
-    return Service(
+    service = Service(
         pb.DESCRIPTOR.services_by_name["SearcherService"],
         {
             "Search": Unary(pb.SearchRequest, servicer.search, _SEARCH),
@@ -36,6 +36,7 @@ def searcher_service(searcher: Searcher, status: Callable[[], WorkspaceStatus]) 
             "GetStatus": Unary(pb.GetStatusRequest, servicer.get_status, _SEARCH),
         },
     )
+    return in_workspace(service, lambda: (one.folder for one in status().folders))
 
 
 class SearcherServicer:

@@ -79,13 +79,13 @@ def test_a_status_without_details_gets_the_class_of_its_code(code: grpc.StatusCo
 
 
 def test_an_unknown_reason_keeps_its_words() -> None:
-    status = Status(code=_number(grpc.StatusCode.NOT_FOUND), message="no such workspace: x")
-    info = ErrorInfo(reason="WORKSPACE_NOT_FOUND", domain=DOMAIN, metadata={"hint": "Add it.", "workspace": "x"})
+    status = Status(code=_number(grpc.StatusCode.NOT_FOUND), message="no such planet: x")
+    info = ErrorInfo(reason="PLANET_NOT_FOUND", domain=DOMAIN, metadata={"hint": "Add it.", "planet": "x"})
     status.details.add().Pack(info)
     error = status_to_error(status)
     assert type(error) is errors.FileNotIndexableError
-    assert (error.message, error.hint) == ("no such workspace: x", "Add it.")
-    assert error.details == {"workspace": "x", "status": "NOT_FOUND", "reason": "WORKSPACE_NOT_FOUND"}
+    assert (error.message, error.hint) == ("no such planet: x", "Add it.")
+    assert error.details == {"planet": "x", "status": "NOT_FOUND", "reason": "PLANET_NOT_FOUND"}
 
 
 def test_a_reason_of_another_domain_is_not_ours() -> None:
