@@ -18,13 +18,12 @@ from everfind_core.model import (
     Relation,
     Staleness,
 )
-from everfind_core.ports import ChunkSnapshot
 from everfind_searcher.current import OpenIndex
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
 from everfind_searcher.hits import hit_of, roots_for
 from everfind_searcher.related.relations import Link, callees, similar, strongest, users, users_of_undefined
 from everfind_searcher.related.requests import FOLLOWED, check_folder, read_symbol
-from everfind_searcher.related.targets import MAX_ROWS, Target, find_targets
+from everfind_searcher.related.targets import MAX_ROWS, Rows, Target, find_targets
 
 LEAST = 0.05
 """What is less sure is counted, not shown: one of twenty equal names is no answer."""
@@ -39,11 +38,11 @@ def answer_related(request: RelatedRequest, index: OpenIndex, where: Filters, ca
     """What is related to what ``request`` names, among the chunks that pass ``where``."""
     snapshot, coverage = index.reader.snapshot(), index.coverage()
     check_folder(request.folder, coverage)
-    generation = index.generation(snapshot)
+    generation, rows = index.generation(snapshot), Rows(snapshot)
     cursor = decode_cursor(request) or Cursor(0, generation)
-    targets = find_targets(request, snapshot)
+    targets = find_targets(request, rows)
     cancel.check()
-    found = _follow(request, targets[:MAX_TARGETS], snapshot, where)
+    found = _follow(request, targets[:MAX_TARGETS], rows, where)
     page = found.links[cursor.offset : cursor.offset + request.limit]
     left = max(0, len(found.links) - cursor.offset - len(page))
     roots = roots_for(coverage, request.filters.folders)
@@ -62,29 +61,31 @@ def answer_related(request: RelatedRequest, index: OpenIndex, where: Filters, ca
 
 @dataclass(frozen=True, slots=True)
 class _Followed:
-    """All links in the order of the answer, and how many are too unsure to be among them."""
+    """All links in the order of the answer, how many are too unsure to be among them, and whether rows were cut off."""
 
     links: Sequence[Link]
     unsure: int
+    cut: bool
 
 
-def _follow(request: RelatedRequest, targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) -> _Followed:
+def _follow(request: RelatedRequest, targets: Sequence[Target], rows: Rows, where: Filters) -> _Followed:
     """The relations that are asked for, each in its order, in turns: none crowds out another."""
     wanted = [relation for relation in FOLLOWED if relation in (request.relations or FOLLOWED)]
     links: list[Link] = []
     if Relation.CALLER in wanted or Relation.REFERENCE in wanted:
         if targets or request.path:
-            links += users(targets, snapshot, where)
+            links += users(targets, rows, where)
         else:
-            links += users_of_undefined(read_symbol(request.symbol), snapshot, where)
+            links += users_of_undefined(read_symbol(request.symbol), rows, where)
     if Relation.CALLEE in wanted:
-        links += callees(targets, snapshot, where)
+        links += callees(targets, rows, where)
     if Relation.SIMILAR in wanted:
-        links += similar(targets, snapshot, where)
+        links += similar(targets, rows, where)
     ordered = strongest(link for link in links if link.relation in wanted)
     sure = [link for link in ordered if link.confidence >= LEAST]
     turns = zip_longest(*([link for link in sure if link.relation is relation] for relation in wanted))
-    return _Followed([link for link in chain.from_iterable(turns) if link is not None], len(ordered) - len(sure))
+    in_turns = [link for link in chain.from_iterable(turns) if link is not None]
+    return _Followed(in_turns, len(ordered) - len(sure), rows.cut)
 
 
 def _target_hits(targets: Sequence[Target], roots: Mapping[str, str]) -> tuple[Hit, ...]:
@@ -114,13 +115,12 @@ def _warnings(request: RelatedRequest, targets: Sequence[Target], found: _Follow
     if moved:
         yield "the index changed since the page before: hits may repeat or be missing"
     if request.symbol and not targets:
-        used = "these use the name" if found.links else "and nothing uses it"
-        yield f"no indexed file defines {request.symbol!r}, {used}"
+        yield f"no indexed file defines {request.symbol!r}" + (", these use the name" if found.links else "")
     if len(targets) > MAX_TARGETS:
         yield f"{len(targets):,} definitions are called so; related are the first {MAX_TARGETS}: name one by its scope"
     elif len({(target.chunk.ref, target.known and target.known.identity) for target in targets}) > 1:
         yield f"{len(targets)} definitions are called so: name one by its scope or place"
     if found.unsure:
         yield f"{found.unsure:,} more may be related, each by less than {LEAST:.0%}: too many have the same name"
-    if len(found.links) >= MAX_ROWS:
-        yield f"not all were looked at: the name stands in more than {MAX_ROWS:,} chunks"
+    if found.cut:
+        yield f"not all were looked at: a name stands in more than {MAX_ROWS:,} chunks; limit the folders or paths"

@@ -27,7 +27,7 @@ from everfind_core.model import (
 from everfind_core.ports import ChunkSnapshot, StoredChunk
 from everfind_searcher.hits import hit_of
 from everfind_searcher.related.relations import Link, callees, strongest, users
-from everfind_searcher.related.targets import Found, Target, place_of, target
+from everfind_searcher.related.targets import Found, Rows, Target, place_of, target
 
 SEEDS = 5
 """Hits of a page that relations are followed from."""
@@ -39,7 +39,7 @@ def expanded(
     answer: SearchAnswer, request: SearchRequest, snapshot: ChunkSnapshot, where: Filters, roots: Mapping[str, str]
 ) -> SearchAnswer:
     """``answer`` with the callers and callees of its first hits after its hits; they pass ``where``, too."""
-    links = _links(answer.hits, snapshot, where)
+    links = _links(answer.hits, Rows(snapshot), where)
     budget = request.max_tokens - answer.tokens if request.max_tokens else None
     chosen = list(_fitting(links, max(1, request.limit // 2), budget))
     last = min((hit.score for hit in answer.hits), default=0.0)
@@ -64,13 +64,13 @@ class _Seed:
     lines: Target
 
 
-def _links(hits: Sequence[Hit], snapshot: ChunkSnapshot, where: Filters) -> Iterator[tuple[Link, Hit]]:
+def _links(hits: Sequence[Hit], rows: Rows, where: Filters) -> Iterator[tuple[Link, Hit]]:
     """Sure links to what is no hit yet, surest first, each chunk once."""
-    seeds = list(_seeds([hit for hit in hits if hit.language][:SEEDS], snapshot))
+    seeds = list(_seeds([hit for hit in hits if hit.language][:SEEDS], rows))
     sources = {target: seed.hit for seed in seeds for target in (*seed.defined, seed.lines)}
     found = [
-        *users([target for seed in seeds for target in seed.defined], snapshot, where),
-        *callees([seed.lines for seed in seeds], snapshot, where),
+        *users([target for seed in seeds for target in seed.defined], rows, where),
+        *callees([seed.lines for seed in seeds], rows, where),
     ]
     seen = {hit.chunk_id for hit in hits}
     for link in strongest(link for link in found if link.relation in _HOP and link.confidence >= SURE):
@@ -79,15 +79,12 @@ def _links(hits: Sequence[Hit], snapshot: ChunkSnapshot, where: Filters) -> Iter
             yield link, sources[link.target]
 
 
-def _seeds(hits: Sequence[Hit], snapshot: ChunkSnapshot) -> Iterator[_Seed]:
-    files: dict[FileRef, Sequence[StoredChunk]] = {}
+def _seeds(hits: Sequence[Hit], rows: Rows) -> Iterator[_Seed]:
     for hit in hits:
-        ref = FileRef(hit.folder, hit.path)
-        if ref not in files:
-            files[ref] = snapshot.file_chunks(ref)
-        own = next((chunk for chunk in files[ref] if chunk.chunk_id == hit.chunk_id), None)
+        chunks = rows.file(FileRef(hit.folder, hit.path))
+        own = next((chunk for chunk in chunks if chunk.chunk_id == hit.chunk_id), None)
         if own is not None:
-            yield _Seed(hit, _defined(own, files[ref]), Target(own, None, own.start_line, own.end_line))
+            yield _Seed(hit, _defined(own, chunks), Target(own, None, own.start_line, own.end_line))
 
 
 def _defined(own: StoredChunk, chunks: Sequence[StoredChunk]) -> list[Target]:

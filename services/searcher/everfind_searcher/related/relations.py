@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from everfind_core.callgraph.resolution import confidences, segments
 from everfind_core.callgraph.symbols import Use, decode, using
 from everfind_core.model import Filters, Relation
-from everfind_core.ports import ChunkSnapshot, StoredChunk
+from everfind_core.ports import StoredChunk
 from everfind_searcher.related.requests import Symbol
-from everfind_searcher.related.targets import MAX_ROWS, Found, Target, definitions, place_of, uses_in
+from everfind_searcher.related.targets import Found, Rows, Target, definitions, place_of, uses_in
 
 MAX_NAMES = 200
 """Distinct names that are looked up for what one target calls."""
@@ -40,7 +40,7 @@ class Link:
         return self.chunk.chunk_id, self.relation, self.symbol
 
 
-def users(targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) -> Iterator[Link]:
+def users(targets: Sequence[Target], rows: Rows, where: Filters) -> Iterator[Link]:
     """Who calls the targets or refers to them."""
     by_name: dict[str, list[Target]] = {}
     for target in targets:
@@ -48,8 +48,8 @@ def users(targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) ->
             by_name.setdefault(target.known.definition.name, []).append(target)
     if not by_name:
         return
-    rivals = _by_name(definitions(list(by_name), snapshot, Filters(folders=where.folders)))
-    for chunk in snapshot.naming(list(map(using, by_name)), MAX_ROWS, where):
+    rivals = _by_name(definitions(list(by_name), rows, Filters(folders=where.folders)))
+    for chunk in rows.naming(list(map(using, by_name)), where):
         for use in decode(chunk.symbols).uses:
             if use.name in by_name:
                 yield from _user(chunk, use, by_name[use.name], rivals.get(use.name, ()))
@@ -66,9 +66,9 @@ def _user(chunk: StoredChunk, use: Use, targets: Sequence[Target], rivals: Seque
         yield Link(chunk, best, relation, confidence, lines[0], use.within)
 
 
-def users_of_undefined(symbol: Symbol, snapshot: ChunkSnapshot, where: Filters) -> Iterator[Link]:
+def users_of_undefined(symbol: Symbol, rows: Rows, where: Filters) -> Iterator[Link]:
     """Who calls something that no indexed file defines, such as a library's function."""
-    for chunk in snapshot.naming([using(symbol.name)], MAX_ROWS, where):
+    for chunk in rows.naming([using(symbol.name)], where):
         for use in decode(chunk.symbols).uses:
             named = {use.receiver, *segments(use.origin)}
             if use.name == symbol.name and set(symbol.qualifiers) <= named:
@@ -76,15 +76,15 @@ def users_of_undefined(symbol: Symbol, snapshot: ChunkSnapshot, where: Filters) 
                 yield Link(chunk, None, relation, UNDEFINED, use.lines[0], use.within)
 
 
-def callees(targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) -> Iterator[Link]:
+def callees(targets: Sequence[Target], rows: Rows, where: Filters) -> Iterator[Link]:
     """What the targets call."""
-    uses = [(target, use) for target in targets for use in uses_in(target, snapshot)]
+    uses = [(target, use) for target in targets for use in uses_in(target, rows)]
     names = list(dict.fromkeys(use.name for _, use in uses))[:MAX_NAMES]
     if not names:
         return
     everywhere = Filters(folders=where.folders)
-    known = _by_name(definitions(names, snapshot, everywhere))
-    returned = None if where == everywhere else {f.chunk.chunk_id for f in definitions(names, snapshot, where)}
+    known = _by_name(definitions(names, rows, everywhere))
+    returned = None if where == everywhere else {f.chunk.chunk_id for f in definitions(names, rows, where)}
     for target, use in uses:
         candidates = known.get(use.name, ())
         sure = confidences(use, place_of(target.chunk), [found.known for found in candidates])
@@ -95,13 +95,13 @@ def callees(targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) 
                 yield Link(found.chunk, target, Relation.CALLEE, confidence, definition.line, definition.qualified)
 
 
-def similar(targets: Sequence[Target], snapshot: ChunkSnapshot, where: Filters) -> Iterator[Link]:
+def similar(targets: Sequence[Target], rows: Rows, where: Filters) -> Iterator[Link]:
     """The chunks nearest to the targets by their vectors; confidence is the cosine, where it is positive."""
     for target in targets:
-        own = next((c for c in snapshot.file_chunks(target.chunk.ref) if c.chunk_id == target.chunk.chunk_id), None)
+        own = next((c for c in rows.file(target.chunk.ref) if c.chunk_id == target.chunk.chunk_id), None)
         if own is None or own.vector is None:
             continue
-        for found in snapshot.semantic(own.vector.astype("float32"), MAX_SIMILAR, where):
+        for found in rows.snapshot.semantic(own.vector.astype("float32"), MAX_SIMILAR, where):
             inside = target.holds(found.chunk.ref, found.chunk.start_line)
             if found.chunk.chunk_id != target.chunk.chunk_id and not inside and found.score > 0:
                 yield Link(found.chunk, target, Relation.SIMILAR, min(1.0, found.score))

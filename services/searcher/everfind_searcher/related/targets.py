@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from everfind_core.callgraph.resolution import Known, Place, address
 from everfind_core.callgraph.symbols import Use, decode, defining
@@ -14,6 +14,30 @@ from everfind_searcher.related.requests import Symbol, read_symbol
 
 MAX_ROWS = 2_000
 """Rows that are looked at for one kind of token."""
+
+
+@dataclass(slots=True)
+class Rows:
+    """What one question reads: from one snapshot, each file's chunks once.
+
+    ``cut``: a name stands in more chunks than are read.
+    """
+
+    snapshot: ChunkSnapshot
+    cut: bool = False
+    _files: dict[FileRef, Sequence[StoredChunk]] = field(default_factory=dict)
+
+    def file(self, ref: FileRef) -> Sequence[StoredChunk]:
+        """A file's chunks in order; empty if the store has none."""
+        if ref not in self._files:
+            self._files[ref] = self.snapshot.file_chunks(ref)
+        return self._files[ref]
+
+    def naming(self, tokens: Sequence[str], where: Filters) -> Sequence[StoredChunk]:
+        """The chunks whose names hold any of ``tokens``, at most :data:`MAX_ROWS`."""
+        found = self.snapshot.naming(tokens, MAX_ROWS, where)
+        self.cut |= len(found) == MAX_ROWS
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +65,7 @@ class Target:
         return ref == self.chunk.ref and self.first <= line <= self.last
 
 
-def find_targets(request: RelatedRequest, snapshot: ChunkSnapshot) -> Sequence[Target]:
+def find_targets(request: RelatedRequest, rows: Rows) -> Sequence[Target]:
     """What ``request`` may mean; none if nothing is called so.
 
     Raises:
@@ -49,19 +73,19 @@ def find_targets(request: RelatedRequest, snapshot: ChunkSnapshot) -> Sequence[T
         InvalidRequestError: the file has no such line.
     """
     if request.path:
-        return [_at(FileRef(request.folder, request.path), request.line, snapshot)]
+        return [_at(FileRef(request.folder, request.path), request.line, rows)]
     symbol = read_symbol(request.symbol)
     folders = (request.folder,) if request.folder else request.filters.folders
-    found = definitions([symbol.name], snapshot, Filters(folders=folders))
+    found = definitions([symbol.name], rows, Filters(folders=folders))
     return [target(one) for one in found if is_qualified(one.known, symbol)]
 
 
-def definitions(names: Sequence[str], snapshot: ChunkSnapshot, where: Filters) -> list[Found]:
+def definitions(names: Sequence[str], rows: Rows, where: Filters) -> list[Found]:
     """All definitions of ``names``, by folder, path and line."""
     wanted = set(names)
     return [
         Found(chunk, Known(definition, place_of(chunk)))
-        for chunk in snapshot.naming([defining(name) for name in names], MAX_ROWS, where)
+        for chunk in rows.naming([defining(name) for name in names], where)
         for definition in decode(chunk.symbols).definitions
         if definition.name in wanted
     ]
@@ -84,9 +108,9 @@ def place_of(chunk: StoredChunk) -> Place:
     return Place(chunk.ref, chunk.language)
 
 
-def uses_in(target: Target, snapshot: ChunkSnapshot) -> Iterator[Use]:
+def uses_in(target: Target, rows: Rows) -> Iterator[Use]:
     """The calls in the target's lines."""
-    for chunk in snapshot.file_chunks(target.chunk.ref):
+    for chunk in rows.file(target.chunk.ref):
         if chunk.end_line < target.first or chunk.start_line > target.last:
             continue
         for use in decode(chunk.symbols).uses:
@@ -94,8 +118,8 @@ def uses_in(target: Target, snapshot: ChunkSnapshot) -> Iterator[Use]:
                 yield use
 
 
-def _at(ref: FileRef, line: int, snapshot: ChunkSnapshot) -> Target:
-    chunks = snapshot.file_chunks(ref)
+def _at(ref: FileRef, line: int, rows: Rows) -> Target:
+    chunks = rows.file(ref)
     if not chunks:
         raise FileNotIndexableError(
             f"the index has no file {ref.path} in {ref.folder}",
