@@ -209,7 +209,7 @@ def _allowed(field: FieldInfo) -> str:  # noqa: PLR0911 - a case a line
     if field.annotation in (Path, str) or Path in choices:
         return "text" if field.annotation is str else "a path"
     if get_origin(field.annotation) is dict:
-        return "a table of globs and factors"
+        return "a table of names and paths" if "Path" in str(field.annotation) else "a table of globs and factors"
     if tools := get_args(choices[0]):  # also Annotated[Path, …], which holds a type first
         return "a list of " + ("paths" if tools[0] is Path else ", ".join(f"`{tool}`" for tool in tools))
     return f"a list of {'globs' if 'glob' in str(field.description) else 'words'}"

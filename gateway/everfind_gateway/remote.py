@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Self
 
 from everfind_core.errors import ConfigError
 from everfind_core.model import Folder
+from everfind_core.paths import encode_os_path
 from everfind_core.ports import Embedder, Indexer, Searcher
+from everfind_gateway.checkouts import CheckedOutIndexer, CheckedOutSearcher, Checkouts
 from everfind_rpc.channel import Connection, Endpoint
 from everfind_rpc.clients import embedder, indexer, searcher
 from everfind_rpc.tls import ClientTls
@@ -36,8 +38,9 @@ class RemoteWorkspace:
         services = (embedder.SERVICE, indexer.SERVICE, searcher.SERVICE)
         self._connection = Connection(endpoint(settings), services)
         self._embedder = embedder.RemoteEmbedder(self._connection)
-        self._indexer = indexer.RemoteIndexer(self._connection)
-        self._searcher = searcher.RemoteSearcher(self._connection)
+        checkouts = Checkouts({name: encode_os_path(root) for name, root in settings.checkouts.items()})
+        self._indexer = CheckedOutIndexer(indexer.RemoteIndexer(self._connection), checkouts)
+        self._searcher = CheckedOutSearcher(searcher.RemoteSearcher(self._connection), checkouts)
 
     def __enter__(self) -> Self:
         return self

@@ -47,6 +47,8 @@ _PATHS = frozenset(
 )
 _LISTS = frozenset({"default_exclude", "hidden_statuses", "lifecycle_words", "mcp_tools"})
 """Settings that are lists, which the environment gives separated by commas."""
+_TABLES = frozenset({"checkouts", "path_boosts"})
+"""Settings that are tables, which the environment gives as ``key=value``, separated by commas."""
 _USER_FILE_ONLY = frozenset({"workspace_roots"})
 """Settings that neither the environment nor a flag gives: whoever starts a server for an agent must not widen them."""
 
@@ -386,6 +388,13 @@ class SettingValues(BaseSettings):
         None, "Certificate (PEM) to show to `server`, where it asks for one.", group="Server"
     )
     server_key: Path | None = _setting(None, "Private key (PEM) of `server_certificate`.", group="Server")
+    checkouts: Annotated[dict[str, Annotated[Path, AfterValidator(_absolute_root)]], NoDecode] = _setting(
+        dict,
+        "Where folders of `server` lie on this machine, by their names, so that answers name files that can be opened "
+        'here. A table: `[checkouts]`, then `api = "~/src/api"`. In the environment: `api=~/src/api,docs=~/docs`.',
+        group="Server",
+        shown_default="none",
+    )
     local_server: bool = _setting(
         True,
         "Let `everfind serve` answer searches of this user while it runs on this machine, from the same index with the "
@@ -557,9 +566,10 @@ def _environment() -> dict[str, Any]:
     for name in _LISTS:
         if isinstance(given := values.get(name), str):
             values[name] = [part for part in (p.strip() for p in given.split(",")) if part]
-    if isinstance(given := values.get("path_boosts"), str):
-        entries = (part.rpartition("=") for part in given.split(",") if part.strip())
-        values["path_boosts"] = {glob.strip(): factor.strip() for glob, _, factor in entries}
+    for name in _TABLES:
+        if isinstance(given := values.get(name), str):
+            entries = (part.rpartition("=") for part in given.split(",") if part.strip())
+            values[name] = {key.strip(): value.strip() for key, _, value in entries}
     return values
 
 
@@ -590,6 +600,8 @@ def _located(name: str, value: Any, base: Path) -> Any:
     """Paths made absolute; anything else as it is."""
     if name == "workspace_roots" and isinstance(value, list):
         return [_absolute(root, base) if isinstance(root, str) and root else root for root in value]
+    if name == "checkouts" and isinstance(value, dict):
+        return {key: _absolute(root, base) if isinstance(root, str) and root else root for key, root in value.items()}
     if isinstance(value, Path):
         value = str(value)
     if not isinstance(value, str) or not value.strip():

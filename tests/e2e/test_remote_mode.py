@@ -110,7 +110,10 @@ def test_connect_makes_every_command_ask_the_server(home: Home) -> None:
     with process(home, "everfind_gateway", "serve", "--listen", address, ready="serving on"):
         assert "folders     code, docs\n" in laptop.run("connect", address).stdout
         assert [f["name"] for f in laptop.json("list")["folders"]] == ["code", "docs"]
-        assert laptop.json("search", "capybara")["hits"] == home.json("search", "capybara")["hits"]
+        found = laptop.json("search", "capybara")["hits"]
+        assert found == home.json("search", "capybara")["hits"]
+        here = laptop.json("search", "capybara", env={"EVERFIND_CHECKOUTS": f"docs={laptop.base}"})["hits"]
+        assert [hit["absolute_path"] for hit in here] == [f"{laptop.base}/{hit['path']}" for hit in found]
     laptop.run("search", "capybara", code=10)
     laptop.run("connect", "--off")
     laptop.run("search", "capybara", code=5)
