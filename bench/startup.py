@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +34,24 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
         ):
             seconds = _median(everfind(*arguments), env)
             yield Figure(claim, seconds, "s", bar, note=f"{seconds / bare:.1f} × an empty Python process")
+        with _serving(env):
+            seconds = _median(everfind("search", "quick brown fox"), env)
+            yield Figure("everfind search, beside `everfind serve`", seconds, "s", 0.25, note=f"{seconds / bare:.1f} ×")
+
+
+@contextlib.contextmanager
+def _serving(env: dict[str, str]) -> Iterator[None]:
+    """A server of the same index, from when it listens."""
+    command = everfind("serve", "--listen", "127.0.0.1:0")
+    server = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
+    assert server.stderr is not None
+    try:
+        if "serving on" not in server.stderr.readline():
+            raise RuntimeError("the server did not start")
+        yield
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def _median(command: list[str], env: dict[str, str]) -> float:
