@@ -129,7 +129,7 @@ class SettingValues(BaseSettings):
     )
     max_document_bytes: int = _setting(
         50_000_000,
-        "Larger documents (PDF, Office, EPUB, mail), most of whose bytes are no text, are left out likewise.",
+        "Larger documents (PDF, Office, EPUB, mail, notebooks), of whose bytes few are text, are left out likewise.",
         group="Index",
         shapes_answers=True,
         ge=1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import signal
 import sys
 import time
@@ -130,6 +131,20 @@ def test_a_page_without_its_scripts(extraction: Extraction) -> None:
 def test_templates_fragments_and_empty_pages_are_source(extraction: Extraction, source: str) -> None:
     document = extraction.extract("a.html", source.encode())
     assert (document.text, document.kind, document.extracted_from) == (source, LineKind.PROSE, "")
+
+
+def notebook(output: str) -> bytes:
+    code = {"cell_type": "code", "source": "x = load()", "outputs": [{"data": {"image/png": output}}]}
+    words = {"cell_type": "markdown", "source": "# Loading\n\nIt loads."}
+    return json.dumps({"cells": [words, code], "metadata": {"kernelspec": {"language": "R"}}}).encode()
+
+
+def test_a_notebook_of_many_outputs_is_read_like_a_small_one(extraction: Extraction) -> None:
+    large = extraction.extract("a.ipynb", notebook("A" * 3_000_000))
+    assert large == extraction.extract("a.ipynb", notebook("A"))
+    assert large.text == "# Loading\n\nIt loads.\n\n```r\nx = load()\n```\n"
+    assert (large.language, large.extracted_from) == ("r", "notebook")
+    assert refused(extraction, "a.ipynb", b"{" + b" " * 600_000)[0] is SkipReason.EXTRACTION_FAILED
 
 
 # --- names that say something else ------------------------------------------------------------------------------------

@@ -7,9 +7,8 @@ from typing import Self
 
 from everfind_core.model import Document, SkipReason
 from everfind_core.ports import Extractor, NotExtractedError
-from everfind_indexer.extractors.documents import DocumentExtractor, PageExtractor
+from everfind_indexer.extractors.documents import DocumentExtractor, LargeNotebookExtractor, PageExtractor
 from everfind_indexer.extractors.formats import LOOKS, Format, extension_of
-from everfind_indexer.extractors.notebook import NotebookExtractor
 from everfind_indexer.extractors.text import TextExtractor
 from everfind_indexer.extractors.worker import DocumentReader
 
@@ -24,15 +23,16 @@ def claims(extension: str) -> bool:
     return any(extension in look.extensions for look in LOOKS.values())
 
 
+_KINDS = {Format.HTML: PageExtractor, Format.NOTEBOOK: LargeNotebookExtractor}
+
+
 class Extraction:
     """All extractors, and the process in which some of them read. Close it, or use it as a context manager."""
 
     def __init__(self) -> None:
         self._reader = DocumentReader()
         self._extractors: tuple[Extractor, ...] = (
-            *(DocumentExtractor(look, self._reader) for look in LOOKS.values() if look.format is not Format.HTML),
-            PageExtractor(LOOKS[Format.HTML], self._reader),
-            NotebookExtractor(),
+            *(_KINDS.get(look.format, DocumentExtractor)(look, self._reader) for look in LOOKS.values()),
             TextExtractor(),
         )
         """In the order in which they are asked; the last one accepts everything."""

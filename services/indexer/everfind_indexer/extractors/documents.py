@@ -7,10 +7,12 @@ import re
 from everfind_core.model import Document, LineKind, SkipReason
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.extractors.formats import ENCRYPTED_PACKAGE, LOOKS, OLE, PDF, Format, Look, extension_of
+from everfind_indexer.extractors.notebook import NotebookExtractor
 from everfind_indexer.extractors.text import TextExtractor
 from everfind_indexer.extractors.worker import DocumentReader
 
 _PDF_HEADER_WITHIN = 1_024
+_SMALL_NOTEBOOK = 500_000
 _PAGE = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 _TEMPLATE = re.compile(rb"\{\{|\{%|<%|<\?(?!xml)|\s(?:v-|ng-|th:|\*ng)\w+=")
 
@@ -56,6 +58,22 @@ class DocumentExtractor:
                 raise NotExtractedError(SkipReason.ENCRYPTED, "it needs a password")
             raise NotExtractedError(SkipReason.EXTRACTION_FAILED, "it is in an Office format from before 2007")
         return self._look.format
+
+
+class LargeNotebookExtractor(DocumentExtractor):
+    """Reads notebooks: small ones at once, those with many outputs as documents are read."""
+
+    def extract(self, path: str, raw: bytes) -> Document:
+        """The cells in order. ``language`` is the kernel's.
+
+        Raises:
+            NotExtractedError: as of :class:`NotebookExtractor`; OVER_LIMIT or EXTRACTION_FAILED if it is large.
+            UnavailableError: no process can be started.
+        """
+        if len(raw) <= _SMALL_NOTEBOOK:
+            return NotebookExtractor().extract(path, raw)
+        answer = self._reader.read(Format.NOTEBOOK, raw)
+        return Document(answer.text, LineKind.MARKDOWN, answer.language, extracted_from="notebook")
 
 
 class PageExtractor(DocumentExtractor):

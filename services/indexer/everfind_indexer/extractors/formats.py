@@ -14,6 +14,7 @@ class Format(StrEnum):
     SHEETS = "sheets"
     HTML = "html"
     MAIL = "mail"
+    NOTEBOOK = "notebook"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ LOOKS = {
         Look(Format.SHEETS, frozenset({"xls"}), OLE),
         Look(Format.HTML, frozenset({"html", "htm", "xhtml"})),
         Look(Format.MAIL, frozenset({"eml"})),
+        Look(Format.NOTEBOOK, frozenset({"ipynb"})),
     )
 }
 DOCUMENT_EXTENSIONS = frozenset().union(*(look.extensions for f, look in LOOKS.items() if f is not Format.HTML))

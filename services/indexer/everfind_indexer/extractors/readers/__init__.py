@@ -21,6 +21,7 @@ _MODULES = {
     Format.SHEETS: "sheets",
     Format.HTML: "page",
     Format.MAIL: "mail",
+    Format.NOTEBOOK: "cells",
 }
 
 
