@@ -269,6 +269,7 @@ def _folder_status_json(status: FolderStatus) -> Json:
     return {
         **folder_json(status.folder),
         "usable": status.usable,
+        "watched": status.watched,
         "added": status.added,
         "coverage": coverage_json(status.coverage),
         "redactions": status.redactions,

@@ -11,11 +11,16 @@ from everfind_gateway.running import running_server
 from everfind_gateway.warm import WarmSearcher
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
+    from everfind_core.errors import EverfindError
+    from everfind_core.model import Folder, IndexReport
     from everfind_core.ports import Chunker, ChunkReader, ChunkWriter, Embedder, Indexer, Reranker, Searcher
     from everfind_gateway.settings import Settings
-    from everfind_indexer.settings import KeptVectors
+    from everfind_indexer.engine import IndexEngine
+    from everfind_indexer.settings import IndexerSettings, KeptVectors
+    from everfind_indexer.watching import Follower
     from everfind_rpc.service import Service
     from everfind_searcher.engine import SearchEngine
 
@@ -31,6 +36,7 @@ class LocalWorkspace:
         self._engine = Late(lambda: _open_searcher(settings, self._embedder, self.indexer, self._reranker.get()))
         find = partial(running_server, settings.index_dir, settings.digest)
         self._searcher = WarmSearcher(find if settings.local_server else lambda: None, self._engine.get)
+        self._follower: Follower | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -55,6 +61,22 @@ class LocalWorkspace:
         """Answers questions, through the running server of this index where there is one."""
         return self._searcher
 
+    def follow(
+        self,
+        *,
+        create: bool = True,
+        on_report: Callable[[Folder, IndexReport | EverfindError], object] = lambda *_: None,
+    ) -> None:
+        """Keep the index up with its folders in the background, until the workspace is closed.
+
+        ``on_report`` hears of each run. With ``create`` false it waits until somebody makes the index.
+        """
+        from everfind_indexer.watching import Follower
+
+        settings = _indexer_settings(self._settings, ())
+        self._follower = Follower(self._indexer.get(), settings, on_report=on_report, create=create)
+        self._follower.start()
+
     def services(self) -> tuple[Service, ...]:
         """Everything that this workspace answers to gRPC clients."""
         from everfind_embedder.servicer import embedder_service
@@ -72,6 +94,9 @@ class LocalWorkspace:
 
     def close(self) -> None:
         """End what was started."""
+        if self._follower is not None:
+            self._follower.close()
+            self._follower = None
         self._searcher.close()
         if engine := self._engine.take():
             engine.close()
@@ -83,6 +108,14 @@ class LocalWorkspace:
 def open_local(settings: Settings) -> LocalWorkspace:
     """The workspace that ``settings`` describe."""
     return LocalWorkspace(settings)
+
+
+def open_followed(settings: Settings) -> LocalWorkspace:
+    """The same for a server: where ``settings`` allow it, an index that exists is kept up with its folders."""
+    workspace = LocalWorkspace(settings)
+    if settings.watch and settings.folders:
+        workspace.follow(create=False)
+    return workspace
 
 
 def _open_embedder(settings: Settings) -> Embedder:
@@ -128,30 +161,30 @@ def _outgoing(reranker: Reranker | None) -> tuple[str, ...]:
     return (f"queries that are reranked, and the text of their hits, to {reranker.endpoint}",)
 
 
-def _open_indexer(settings: Settings, embedder: Embedder, outgoing: tuple[str, ...]) -> Indexer:
-    from everfind_core.lifecycle import Vocabulary
+def _open_indexer(settings: Settings, embedder: Embedder, outgoing: tuple[str, ...]) -> IndexEngine:
     from everfind_indexer.engine import IndexEngine
+
+    return IndexEngine(_indexer_settings(settings, outgoing), embedder, LateChunker(_open_chunker), _open_writer)
+
+
+def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerSettings:
+    from everfind_core.lifecycle import Vocabulary
     from everfind_indexer.settings import IndexerSettings
     from everfind_indexer.sizes import SizeLimits
 
-    return IndexEngine(
-        IndexerSettings(
-            index_directory=settings.index_dir,
-            folders=settings.folders,
-            user_ignore=settings.user_ignore,
-            sizes=SizeLimits(settings.max_file_bytes, settings.max_document_bytes),
-            redact_secrets=settings.redact_secrets,
-            chunk_tokens=settings.chunk_tokens,
-            code_chunk_tokens=settings.code_chunk_tokens,
-            chunk_overlap=settings.chunk_overlap,
-            concurrency=settings.concurrency,
-            kept_vectors=_kept_vectors(settings),
-            vocabulary=Vocabulary.with_words(settings.lifecycle_words),
-            outgoing=outgoing,
-        ),
-        embedder,
-        LateChunker(_open_chunker),
-        _open_writer,
+    return IndexerSettings(
+        index_directory=settings.index_dir,
+        folders=settings.folders,
+        user_ignore=settings.user_ignore,
+        sizes=SizeLimits(settings.max_file_bytes, settings.max_document_bytes),
+        redact_secrets=settings.redact_secrets,
+        chunk_tokens=settings.chunk_tokens,
+        code_chunk_tokens=settings.code_chunk_tokens,
+        chunk_overlap=settings.chunk_overlap,
+        concurrency=settings.concurrency,
+        kept_vectors=_kept_vectors(settings),
+        vocabulary=Vocabulary.with_words(settings.lifecycle_words),
+        outgoing=outgoing,
     )
 
 

@@ -54,6 +54,7 @@ def search_request(settings: Settings, query: str, options: SearchOptions) -> Se
         query=query.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
         limit=settings.limit,
         mode=SearchMode(settings.mode),
+        wait_seconds=settings.wait_seconds,
         filters=_filters(settings, options),
         rerank=settings.rerank if options.rerank is None else options.rerank,
         min_score=options.min_score,

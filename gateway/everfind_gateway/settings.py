@@ -145,6 +145,11 @@ class SettingValues(BaseSettings):
     concurrency: int = _setting(
         0, "Embedding calls under way at once; 0 follows the CPU quota.", group="Index", ge=0, le=256
     )
+    watch: bool = _setting(
+        True,
+        "Whether `serve` and `mcp` follow the folders and index what changes. `everfind watch` does in any case.",
+        group="Index",
+    )
     model: str = _setting(
         "default",
         "Embedding model: `default` (all-MiniLM-L6-v2, installed with everfind), a directory that holds a "
@@ -274,6 +279,13 @@ class SettingValues(BaseSettings):
         "hybrid", "Which arms answer: both, vectors only, or words only.", group="Search", project=True
     )
     rerank: bool = _setting(False, "Rerank every search, as `--rerank` does for one; needs `reranker`.", group="Search")
+    wait_seconds: float = _setting(
+        0,
+        "How long a search waits at most for known changes to be indexed, where the folders are followed.",
+        group="Search",
+        ge=0,
+        le=600,
+    )
     fusion: Literal["weighted", "rrf"] = _setting(
         "weighted",
         "How the two arms' rankings become one: `weighted` mixes their scores and adds ranking rules, `rrf` is "

@@ -37,6 +37,15 @@ class OpenWorkspace(Protocol):
         ...
 
 
+def open_followed_workspace(settings: Settings) -> AbstractContextManager[Workspace]:
+    """The same for a server that lives long: it keeps an index of this machine up with its folders."""
+    if settings.server:
+        return open_workspace(settings)
+    from everfind_gateway.local import open_followed
+
+    return open_followed(settings)
+
+
 def open_workspace(settings: Settings) -> AbstractContextManager[Workspace]:
     """The workspace that ``settings`` describe; what it consists of is imported now."""
     if settings.server:

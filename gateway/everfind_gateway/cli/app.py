@@ -10,7 +10,20 @@ import typer
 
 from everfind_core import __version__
 from everfind_core.errors import InvalidRequestError
-from everfind_gateway.cli import connect, corpus, evaluate, files, health, index, mcp, project, related, search, serve
+from everfind_gateway.cli import (
+    connect,
+    corpus,
+    evaluate,
+    files,
+    health,
+    index,
+    mcp,
+    project,
+    related,
+    search,
+    serve,
+    watch,
+)
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.render.streams import emit
@@ -73,6 +86,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "list": corpus.list_folders,
     "config": corpus.config,
     "index": index.index,
+    "watch": watch.watch,
     "search": search.search,
     "gather": search.gather,
     "related": related.related,

@@ -16,6 +16,7 @@ from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.render.streams import emit, note
+from everfind_gateway.workspace import open_followed_workspace
 
 if TYPE_CHECKING:
     from everfind_gateway.mcp.corpus import Corpus
@@ -121,7 +122,7 @@ def _corpus(started: Runtime, flags: dict[str, Any]) -> Corpus:
     from everfind_gateway.settings import load_settings
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
-    return Corpus(lambda: load_settings(started.config, flags=flags), runtime.open_workspace)
+    return Corpus(lambda: load_settings(started.config, flags=flags), open_followed_workspace)
 
 
 def _close(corpus: Corpus, code: int) -> None:

@@ -45,6 +45,16 @@ Since: TypeAlias = Annotated[
     str, typer.Option("--since", metavar="DATE", help="Only documents of this date or later, such as 2026-03-01.")
 ]
 Before: TypeAlias = Annotated[str, typer.Option("--before", metavar="DATE", help="Only documents of an earlier date.")]
+Wait: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--wait",
+        metavar="SECONDS",
+        min=0,
+        max=600,
+        help="Wait so long for changes to be indexed, where the folders are followed.",
+    ),
+]
 Everything: TypeAlias = Annotated[
     bool, typer.Option("--all", help="Also what `default_exclude` or a document's status hides.")
 ]
@@ -89,6 +99,7 @@ class Asked:
     rerank: Rerank = None
     min_score: MinScore = None
     relative_cutoff: RelativeCutoff = None
+    wait: Wait = None
 
 
 @with_options("asked", Asked)
@@ -117,7 +128,7 @@ def search(
     from everfind_core.json_form import search_json
     from everfind_gateway.render.hits import show_answer
 
-    settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode)
+    settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode, wait_seconds=asked.wait)
     request = replace(_request(settings, query, asked), explain=explain, cursor=cursor)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.search(request, cancel=cancel)
@@ -146,7 +157,7 @@ def gather(
     from everfind_core.model import GatherRequest
     from everfind_gateway.render.hits import remarks
 
-    settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode)
+    settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode, wait_seconds=asked.wait)
     request = _request(settings, query, asked)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.gather(GatherRequest(request, context_lines), cancel=cancel)

@@ -54,7 +54,7 @@ def serve(
         Literal["debug", "info", "warning", "error"], typer.Option("--log-level", help="What is logged on stderr.")
     ] = "warning",
 ) -> None:
-    """Serve this corpus to gRPC clients, until it is told to stop.
+    """Serve this corpus to gRPC clients, and keep its index up with its folders, until it is told to stop.
 
     Once a token was made, every call needs one; beyond this machine it does not serve without. Searches of this user on
     this machine use it by themselves, unless it serves over TLS.
@@ -85,6 +85,8 @@ def serve(
 
     with announcement, open_local(settings) as workspace:
         workspace.embedder.model()
+        if settings.watch and settings.folders:
+            workspace.follow()
         run_server(workspace.services(), serving, on_ready=ready)
 
 

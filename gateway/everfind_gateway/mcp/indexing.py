@@ -21,6 +21,7 @@ from everfind_core.model import (
     RunEvent,
 )
 from everfind_core.paths import encode_os_path
+from everfind_core.watch_state import read_watch_state
 from everfind_gateway.folders import add_folders, existing_path
 from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp import outputs, text
@@ -33,6 +34,8 @@ from everfind_gateway.settings import Settings
 
 FRESH_SECONDS = 20.0
 """How long `codebase_search` takes a directory that it has brought up to date for fresh."""
+WAIT_SECONDS = 5.0
+"""How long `codebase_search` waits for changes that the follower has not taken in yet."""
 _GLOB_CHARACTERS = "\\*?[]!#"
 
 _adding = threading.Lock()
@@ -71,15 +74,25 @@ class CodebaseSearch:
         with call.corpus.call() as opened:
             (request,) = index_requests(opened.settings, [given.directory_path])
             place = (request.folders[0], request.below)
-            if time.monotonic() - self._fresh.get(place, -FRESH_SECONDS) >= FRESH_SECONDS:
+            if not self._is_fresh(opened.settings, *place):
                 run(opened, [request], call)
                 self._fresh[place] = time.monotonic()
             below = f"/{_literal(request.below)}/**"
             options = SearchOptions(include=[below] if request.below else ())
             question = search_request(opened.settings, given.information_request, options)
-            question = replace(question, filters=replace(question.filters, folders=request.folders))
+            filters = replace(question.filters, folders=request.folders)
+            question = replace(question, filters=filters, wait_seconds=max(question.wait_seconds, WAIT_SECONDS))
             answer = opened.workspace.searcher.search(question, cancel=call.cancel)
         return Result(search_json(answer), text.search_text(answer))
+
+    def _is_fresh(self, settings: Settings, folder: str, below: str) -> bool:
+        """Whether the directory needs no run: it had one just now, or one before and is followed since."""
+        last = self._fresh.get((folder, below))
+        if last is None:
+            return False
+        watch = None if settings.server else read_watch_state(settings.index_dir)
+        followed = watch is not None and not watch.is_behind((folder,))
+        return followed or time.monotonic() - last < FRESH_SECONDS
 
 
 def allow(corpus: Corpus, paths: Sequence[str]) -> None:

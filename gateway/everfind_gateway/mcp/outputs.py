@@ -208,6 +208,7 @@ class FolderStatus(TypedDict):
     path: str
     include: list[str]
     usable: bool
+    watched: bool
     added: bool
     coverage: Coverage
     redactions: int

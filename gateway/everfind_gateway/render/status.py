@@ -52,7 +52,13 @@ def findings_text(findings: Iterable[HealthFinding]) -> str:
 
 def _folder_lines(status: FolderStatus) -> list[str]:
     remarks = [
-        text for text, applies in (("not readable", not status.usable), ("removed", not status.added)) if applies
+        text
+        for text, applies in (
+            ("not readable", not status.usable),
+            ("removed", not status.added),
+            ("followed", status.watched),
+        )
+        if applies
     ]
     coverage = status.coverage
     skipped = by_reason(coverage.skipped)

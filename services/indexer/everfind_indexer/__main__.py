@@ -74,6 +74,7 @@ class IndexerServerSettings(ServiceSettings):
     vector_cache_bytes: int = Field(
         default=1 << 30, ge=1 << 20, le=1 << 50, description="What the kept vectors may take on the disk."
     )
+    watch: bool = Field(default=True, description="Follow the folders and index what changes.")
     concurrency: int = Field(
         default=0, ge=0, le=256, description="Embedding calls under way at once; 0 is the default."
     )
@@ -95,6 +96,7 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
     from everfind_indexer.sizes import SizeLimits
     from everfind_indexer.store import open_writer
     from everfind_indexer.syntax import SyntaxChunker
+    from everfind_indexer.watching import Follower
     from everfind_rpc.channel import Connection
     from everfind_rpc.clients import embedder
     from everfind_rpc.clients.patience import PatientEmbedder
@@ -102,24 +104,24 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
     to_embedder = stack.enter_context(Connection(settings.endpoint(settings.embedder), [embedder.SERVICE]))
     patient = PatientEmbedder(embedder.RemoteEmbedder(to_embedder))
     check_writable(settings.index_dir)
-    engine = IndexEngine(
-        IndexerSettings(
-            index_directory=settings.index_dir,
-            folders=settings.folders,
-            user_ignore=settings.user_ignore,
-            sizes=SizeLimits(settings.max_file_bytes, settings.max_document_bytes),
-            redact_secrets=settings.redact_secrets,
-            chunk_tokens=settings.chunk_tokens,
-            code_chunk_tokens=settings.code_chunk_tokens,
-            chunk_overlap=settings.chunk_overlap,
-            concurrency=settings.concurrency,
-            kept_vectors=_kept_vectors(settings),
-            vocabulary=Vocabulary.with_words(settings.lifecycle_words),
-        ),
-        patient,
-        SyntaxChunker(),
-        open_writer,
+    indexer_settings = IndexerSettings(
+        index_directory=settings.index_dir,
+        folders=settings.folders,
+        user_ignore=settings.user_ignore,
+        sizes=SizeLimits(settings.max_file_bytes, settings.max_document_bytes),
+        redact_secrets=settings.redact_secrets,
+        chunk_tokens=settings.chunk_tokens,
+        code_chunk_tokens=settings.code_chunk_tokens,
+        chunk_overlap=settings.chunk_overlap,
+        concurrency=settings.concurrency,
+        kept_vectors=_kept_vectors(settings),
+        vocabulary=Vocabulary.with_words(settings.lifecycle_words),
     )
+    engine = IndexEngine(indexer_settings, patient, SyntaxChunker(), open_writer)
+    if settings.watch:
+        follower = Follower(engine, indexer_settings)
+        stack.callback(follower.close)
+        follower.start()
     return [indexer_service(engine, patient.wait_until_ready)]
 
 

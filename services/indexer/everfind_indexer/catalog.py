@@ -236,6 +236,11 @@ class Catalog:
         files, chunks, redactions = next((row[1:] for row in rows if not row[0]), (0, 0, 0))
         return Coverage(files=files, chunks=int(chunks), skipped=skipped), int(redactions)
 
+    def ignored_directories(self, folder: str) -> list[str]:
+        """Directories of a folder that rules leave out as a whole, each with ``/`` at its end."""
+        statement = "SELECT path FROM left_out WHERE folder = ? AND reason = ? AND path LIKE '%/'"
+        return [path for (path,) in self._all(statement, [folder, SkipReason.IGNORED.value])]
+
     def skipped_files(self, folder: str) -> list[SkippedFile]:
         """Everything left out of a folder, by path."""
         rows = self._all(

@@ -28,6 +28,7 @@ from everfind_core.model import (
 )
 from everfind_core.paths import check_relative
 from everfind_core.ports import Chunker, Embedder, EventSink
+from everfind_core.watch_state import read_watch_state, with_waiting
 from everfind_core.workspaces import check_workspace
 from everfind_indexer.catalog import Catalog
 from everfind_indexer.findings import document_findings
@@ -69,6 +70,12 @@ class IndexEngine:
             return 0
         return self._writing().forget_folder(name, purge=purge)
 
+    def ignored_directories(self, folder: str) -> frozenset[str]:
+        """The directories of a folder that rules leave out as a whole, each with ``/`` at its end."""
+        location = current_index(self._settings.index_directory)
+        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
+            return frozenset(catalog.ignored_directories(folder))
+
     def read_file(self, request: ReadFileRequest) -> FileText:
         """See :meth:`everfind_core.ports.SourceReader.read_file`."""
         self._check_workspace(request.workspace)
@@ -88,14 +95,16 @@ class IndexEngine:
             return self._status_without_index()
         published = location.read_coverage()
         known = {f.folder.name: f for f in published.folders}
+        watch = read_watch_state(directory)
         added = self._sources.by_name()
         folders = tuple(
             FolderStatus(
                 folder=added.get(name) or known[name].folder,
-                coverage=known[name].coverage if name in known else Coverage(),
+                coverage=with_waiting(known[name].coverage if name in known else Coverage(), watch, (name,)),
                 usable=self._sources.usable(added.get(name) or known[name].folder),
                 added=name in added,
                 redactions=known[name].redactions if name in known else 0,
+                watched=watch is not None and name in added,
             )
             for name in sorted({*known, *added})
         )
@@ -104,7 +113,7 @@ class IndexEngine:
             index_directory=str(directory),
             generation=self._generation(location),
             folders=folders,
-            coverage=published.total(),
+            coverage=with_waiting(published.total(), watch),
             model=location.manifest.model,
             indexed_at=published.indexed_at,
             disk_bytes=_disk_bytes(directory),

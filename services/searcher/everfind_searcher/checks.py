@@ -14,6 +14,7 @@ MAX_LIMIT = 100
 MAX_FILTER_VALUES = 200
 MAX_FILTER_CHARACTERS = 4_096
 MAX_CONTEXT_LINES = 200
+MAX_WAIT_SECONDS = 600
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -28,10 +29,8 @@ def check_search(request: SearchRequest) -> None:
         raise InvalidRequestError.of("min_score", f"{request.min_score} is no cosine (-1 to 1)")
     if request.relative_cutoff is not None and not 0 <= request.relative_cutoff <= 1:
         raise InvalidRequestError.of("relative_cutoff", f"{request.relative_cutoff} is not between 0 and 1")
-    if request.wait_seconds:
-        raise InvalidRequestError.of(
-            "wait_seconds", "nothing follows the folders here, so there is nothing to wait for"
-        )
+    if not 0 <= request.wait_seconds <= MAX_WAIT_SECONDS:
+        raise InvalidRequestError.of("wait_seconds", f"{request.wait_seconds} is not between 0 and {MAX_WAIT_SECONDS}")
     if request.graph_hops not in (0, 1):
         raise InvalidRequestError.of("graph_hops", f"{request.graph_hops} is neither 0 nor 1")
     check_filters(request.filters)

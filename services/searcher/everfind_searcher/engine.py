@@ -24,6 +24,7 @@ from everfind_core.model import (
 from everfind_core.ports import Embedder, Reranker, SourceReader
 from everfind_core.ranking import read_query
 from everfind_core.secrets import REVISION as SECRETS_REVISION
+from everfind_core.watch_state import read_watch_state, with_waiting
 from everfind_core.workspaces import check_workspace
 from everfind_searcher.checks import check_folders, check_gather, check_search
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
@@ -38,6 +39,7 @@ from everfind_searcher.related.expansion import expanded
 from everfind_searcher.related.requests import check_related
 from everfind_searcher.reranking import reranked
 from everfind_searcher.settings import SearcherSettings
+from everfind_searcher.waiting import wait_for_changes
 
 
 class SearchEngine:
@@ -62,6 +64,7 @@ class SearchEngine:
         """See :meth:`everfind_core.ports.Searcher.search`."""
         cancel = cancel or Cancellation()
         check_search(request)
+        wait_for_changes(self._settings.index_directory, request, cancel)
         index = self._current.get()
         try:
             return self._search(request, index, cancel)
@@ -78,7 +81,8 @@ class SearchEngine:
         snapshot = index.reader.snapshot()
         generation = index.generation(snapshot)
         start = cursor.offset if cursor else 0
-        covered = coverage.total(request.filters.folders)
+        watch = read_watch_state(self._settings.index_directory)
+        covered = with_waiting(coverage.total(request.filters.folders), watch, request.filters.folders)
         admitting = partial(
             admit, request.query, limits=limits_of(request, self._settings, index.location), chunks=covered.chunks
         )

@@ -6,6 +6,7 @@ from everfind_core import __version__
 from everfind_core.errors import IndexMissingError
 from everfind_core.index_directory import current_index
 from everfind_core.model import Coverage, FolderStatus, WorkspaceStatus
+from everfind_core.watch_state import read_watch_state, with_waiting
 from everfind_searcher.current import ReaderOpener
 from everfind_searcher.settings import SearcherSettings
 
@@ -28,12 +29,21 @@ def index_status(settings: SearcherSettings, open_reader: ReaderOpener) -> Works
             version=__version__,
         )
     published = location.read_coverage()
+    watch = read_watch_state(settings.index_directory)
     return WorkspaceStatus(
         workspace=settings.workspace,
         index_directory=str(settings.index_directory),
         generation=location.generation_base + open_reader(location.directory).generation(),
-        folders=tuple(FolderStatus(f.folder, f.coverage, redactions=f.redactions) for f in published.folders),
-        coverage=published.total(),
+        folders=tuple(
+            FolderStatus(
+                f.folder,
+                with_waiting(f.coverage, watch, (f.folder.name,)),
+                redactions=f.redactions,
+                watched=watch is not None,
+            )
+            for f in published.folders
+        ),
+        coverage=with_waiting(published.total(), watch),
         model=location.manifest.model,
         indexed_at=published.indexed_at,
         redactions=sum(f.redactions for f in published.folders),

@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 
 from everfind_core.cancellation import Cancellation
@@ -72,6 +73,27 @@ class GitListing:
 def find_work_tree(directory: Path) -> Path | None:
     """The nearest directory at or above ``directory`` that holds a ``.git``; None outside any."""
     return next((d for d in (directory, *directory.parents) if os.path.lexists(d / ".git")), None)
+
+
+def git_directory(work_tree: Path) -> Path | None:
+    """Where git keeps what it knows of this work tree: its ``.git``, or where that file points to; None if nowhere."""
+    place = work_tree / ".git"
+    if place.is_dir():
+        return place
+    try:
+        line = place.read_text(encoding="utf-8", errors="surrogateescape").strip()
+    except OSError:
+        return None
+    return work_tree / line.removeprefix("gitdir:").strip() if line.startswith("gitdir:") else None
+
+
+def tracked_digest(directory: bytes, work_tree: bytes, *, cancel: Cancellation | None = None) -> str:
+    """A hash over the names that git tracks at or below ``directory``.
+
+    Raises:
+        GitUnusableError: git cannot tell.
+    """
+    return blake2b(_run(directory, work_tree, ("ls-files", "-z", "--cached"), cancel), digest_size=16).hexdigest()
 
 
 def list_files(

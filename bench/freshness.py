@@ -1,0 +1,161 @@
+"""What one saved file costs at two sizes of a table, and what a run costs that finds nothing changed."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from bench.figures import Figure, run
+from bench.indexing import environment, everfind
+from everfind_core.model import FileRef, FileState, Filters, Folder
+from everfind_core.ports import ChunkReader, ChunkWriter, FileChunks, StoredChunk
+from everfind_indexer.planning import plan
+from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.sources import Sources
+from everfind_indexer.store import open_writer
+from everfind_searcher.store import open_reader
+
+DIMENSIONS = 384
+CHUNKS_A_FILE = 10
+FILES_A_BATCH = 2_000
+VOCABULARY = 20_000
+TERMS_A_CHUNK = 40
+SAVES = 15
+
+
+def measure(*, quick: bool = False) -> Iterator[Figure]:
+    """One replaced file, committed and searchable, at two sizes."""
+    small, large = (5_000, 25_000) if quick else (100_000, 500_000)
+    cpu = []
+    for size, bar in ((small, 150.0), (large, None)):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = Path(scratch)
+            writer = open_writer(directory, DIMENSIONS)
+            built = _build(writer, size)
+            walls, cpus = _saves(writer, open_reader(directory), size // CHUNKS_A_FILE)
+            writer.close()
+        cpu.append(statistics.median(cpus))
+        yield Figure(
+            f"one saved file at {size:,} chunks: committed, indexed, found",
+            statistics.median(walls),
+            "ms",
+            bar,
+            note=f"CPU {cpu[-1]:.0f} ms; slowest {max(walls):.0f} ms; build {built:.0f} s CPU",
+        )
+    yield Figure(f"the same at {large:,} / at {small:,} chunks: CPU", cpu[1] / cpu[0], "ratio", 1.2)
+
+
+def no_change(*, quick: bool = False) -> Iterator[Figure]:
+    """A run over files that did not change, process start included, and what planning it holds in memory."""
+    count = 2_000 if quick else 100_000
+    with tempfile.TemporaryDirectory() as scratch:
+        base = Path(scratch)
+        _write_files(base / "corpus", count)
+        env = environment(base / "home")
+        run(everfind("add", str(base / "corpus")), env=env)
+        run(everfind("index", "--json"), env=env)
+        again = run(everfind("index", "--json"), env=env)
+        yield Figure(
+            f"no-change run over {count:,} files",
+            again.wall,
+            "s",
+            3,
+            note=f"CPU {again.cpu:.2f} s; peak {again.peak_mib:.0f} MiB",
+        )
+        yield Figure("planning: memory a file", _planning_bytes(base, base / "corpus", count), "bytes", 300)
+
+
+def _write_files(corpus: Path, count: int) -> None:
+    """Small files with few different texts, so that embedding them once costs next to nothing."""
+    for number in range(count):
+        file = corpus / f"d{number % 100:02}" / f"e{number // 100 % 20:02}" / f"file{number:06}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"text {number % 10}\n", encoding="ascii")
+
+
+def _planning_bytes(base: Path, corpus: Path, count: int) -> float:
+    """Bytes that discovery and planning hold for each file, of which all are known."""
+    folder = Folder("bench", str(corpus))
+    sources = Sources(IndexerSettings(base / "unused", (folder,)))
+    gc.collect()
+    tracemalloc.start()
+    found = sources.discover(folder).files
+    known = (
+        FileState(FileRef("bench", f.path), f.size, f.mtime_ns, f.ctime_ns, f.inode, time.time_ns() * 2, "", 1)
+        for f in found
+    )
+    made = plan(found, known)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert made.unchanged == count
+    return held / count
+
+
+def _build(writer: ChunkWriter, chunks: int) -> float:
+    """Fill a table; gives the CPU seconds that it took."""
+    start = time.process_time()
+    chance = np.random.default_rng(1)
+    files = chunks // CHUNKS_A_FILE
+    for first in range(0, files, FILES_A_BATCH):
+        writer.replace([_file(n, chance) for n in range(first, min(first + FILES_A_BATCH, files))])
+        writer.maintain(finish=False)
+    writer.maintain(finish=True)
+    return time.process_time() - start
+
+
+def _saves(writer: ChunkWriter, reader: ChunkReader, files: int) -> tuple[Sequence[float], Sequence[float]]:
+    """Wall and CPU milliseconds of each replaced file, until both arms find its new text."""
+    chance = np.random.default_rng(2)
+    walls, cpus = [], []
+    for number in range(SAVES + 1):
+        changed = _file(int(chance.integers(files)), chance, mark=f"saved{number}")
+        wall, cpu = time.perf_counter(), time.process_time()
+        writer.replace([changed])
+        writer.maintain(finish=True)
+        snapshot = reader.snapshot()
+        words = snapshot.lexical([f"saved{number}"], 1, Filters())
+        vector = changed.chunks[0].vector
+        assert vector is not None
+        near = snapshot.semantic(vector.astype(np.float32), 1, Filters())
+        if number:  # the first one opens what stays open
+            walls.append(1e3 * (time.perf_counter() - wall))
+            cpus.append(1e3 * (time.process_time() - cpu))
+        assert words[0].chunk.ref == near[0].chunk.ref == changed.ref
+    return walls, cpus
+
+
+def _file(number: int, chance: np.random.Generator, *, mark: str = "") -> FileChunks:
+    ref = FileRef("bench", f"d{number % 100}/file{number}.py")
+    vectors = chance.normal(size=(CHUNKS_A_FILE, DIMENSIONS)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    words = (VOCABULARY * chance.random((CHUNKS_A_FILE, TERMS_A_CHUNK)) ** 3).astype(int)
+    chunks = []
+    for ordinal in range(CHUNKS_A_FILE):
+        text = " ".join([f"w{word}" for word in words[ordinal]] + ([mark] if mark else []))
+        key = blake2b(f"{number} {ordinal} {mark}".encode(), digest_size=16).hexdigest()
+        chunks.append(
+            StoredChunk(
+                chunk_id=f"{number}-{ordinal}",
+                ref=ref,
+                ordinal=ordinal,
+                start_line=10 * ordinal + 1,
+                end_line=10 * ordinal + 10,
+                text=text,
+                terms=text,
+                embedding_key=key,
+                content_hash=key,
+                tokens=TERMS_A_CHUNK,
+                language="python",
+                kind="function",
+                vector=vectors[ordinal],
+            )
+        )
+    return FileChunks(ref, tuple(chunks))

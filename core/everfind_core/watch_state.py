@@ -1,0 +1,109 @@
+"""Who follows an index's folders now, and what they know to have changed: a lock and a file in the index directory.
+
+Whoever follows holds the lock as long as it does, so what the file says counts only while the lock is held: after a
+kill nothing has to be cleared up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from everfind_core.index_directory import WATCH_LOCK, storage_error
+from everfind_core.model import Coverage
+
+WATCH_STATE = "watch.json"
+NOTHING: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class WatchState:
+    """By folder, how many changes are known to wait; ``behind`` ones may have changed in ways not yet known."""
+
+    pending: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    behind: frozenset[str] = frozenset()
+
+    def waiting(self, folders: tuple[str, ...] = ()) -> int:
+        """Changes that wait in these folders (none named: in all)."""
+        return sum(count for name, count in self.pending.items() if not folders or name in folders)
+
+    def is_behind(self, folders: tuple[str, ...] = ()) -> bool:
+        """Whether one of these folders (none named: any) may have changed in ways not yet known."""
+        return bool(self.behind if not folders else self.behind.intersection(folders))
+
+
+def read_watch_state(index_directory: Path) -> WatchState | None:
+    """What the follower of an index knows; None if nobody follows."""
+    if not _is_followed(index_directory):
+        return None
+    try:
+        found = json.loads((index_directory / WATCH_STATE).read_text(encoding="utf-8"))
+        pending = {str(name): int(count) for name, count in found["pending"].items()}
+        return WatchState(pending, frozenset(map(str, found["behind"])))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return WatchState()  # it has just begun
+
+
+def with_waiting(coverage: Coverage, state: WatchState | None, folders: tuple[str, ...] = ()) -> Coverage:
+    """``coverage`` of these folders (none named: of all), with what the follower knows to wait."""
+    return coverage if state is None else replace(coverage, pending=coverage.pending + state.waiting(folders))
+
+
+def write_watch_state(index_directory: Path, state: WatchState) -> None:
+    """Say what is known. Hold the follower's lock.
+
+    Raises:
+        StorageError: the directory cannot be written.
+    """
+    text = json.dumps({"pending": dict(state.pending), "behind": sorted(state.behind)})
+    try:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=index_directory, prefix=".", delete=False) as file:
+            file.write(text)
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(index_directory / WATCH_STATE)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+
+
+@contextlib.contextmanager
+def following(index_directory: Path) -> Iterator[bool]:
+    """Hold the follower's lock for the length of the block, if nobody else does; gives whether it is held.
+
+    Raises:
+        StorageError: the directory cannot be written.
+    """
+    try:
+        index_directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(index_directory / WATCH_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    try:
+        yield _locked(descriptor, fcntl.LOCK_EX)
+    finally:
+        os.close(descriptor)
+
+
+def _is_followed(index_directory: Path) -> bool:
+    try:
+        descriptor = os.open(index_directory / WATCH_LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _locked(descriptor, fcntl.LOCK_SH)
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
