@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
 
 from everfind_core.model import IndexReport, IndexRequest
+
+_COUNTS = tuple(one.name for one in fields(IndexReport) if type(one.default) is int and one.name != "generation")
 
 
 def combined(requests: Sequence[IndexRequest], reports: Sequence[IndexReport]) -> IndexReport:
@@ -15,22 +19,14 @@ def combined(requests: Sequence[IndexRequest], reports: Sequence[IndexReport]) -
     if len(reports) == 1:
         return reports[0]
     last = {request.folders: report for request, report in zip(requests, reports, strict=True)}
-    return IndexReport(
-        indexed=sum(r.indexed for r in reports),
-        unchanged=sum(r.unchanged for r in reports),
-        deleted=sum(r.deleted for r in reports),
+    counts: dict[str, Any] = {name: sum(getattr(report, name) for report in reports) for name in _COUNTS}
+    return replace(
+        reports[-1],
+        **counts,
         skipped={reason: int(number) for reason, number in _added(r.skipped for r in last.values()).items()},
-        chunks_written=sum(r.chunks_written for r in reports),
-        chunks_embedded=sum(r.chunks_embedded for r in reports),
-        chunks_reused=sum(r.chunks_reused for r in reports),
-        tokens=sum(r.tokens for r in reports),
-        context_tokens=sum(r.context_tokens for r in reports),
-        corpus_tokens=sum(r.corpus_tokens for r in reports),
-        redactions=sum(r.redactions for r in reports),
-        pending=sum(r.pending for r in reports),
         seconds=_added(r.seconds for r in reports),
         errors=tuple(error for r in reports for error in r.errors),
-        generation=max((r.generation for r in reports), default=0),
+        generation=max(r.generation for r in reports),
         warnings=tuple(dict.fromkeys(warning for r in reports for warning in r.warnings)),
     )
 

@@ -13,3 +13,4 @@ def test_runs_add_up_but_what_a_folder_skips_counts_once() -> None:
     ]
     report = combined(requests, reports)
     assert (report.indexed, dict(report.skipped), report.generation) == (7, {"binary": 4, "link": 1}, 6)
+    assert report.calibration is reports[-1].calibration
