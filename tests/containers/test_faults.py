@@ -96,10 +96,10 @@ def run_with(team: Team, fault: Callable[[], None]) -> IndexReport:
 
     with team.client() as remote, ThreadPoolExecutor(1) as thread:
         report = thread.submit(remote.indexer.index, IndexRequest(), on_event)
-        assert begun.wait(120)
+        assert begun.wait(300)
         assert not report.done()
         fault()
-        return report.result(300)
+        return report.result(600)
 
 
 def check_whole(team: Team, base: Path, truth: Truth) -> None:
@@ -163,19 +163,29 @@ def test_one_service_is_killed_in_a_run(running: Team, base: Path, truth: Truth,
     check_whole(running, base, truth)
 
 
-def test_an_embedder_out_of_reach_is_waited_for(running: Team, base: Path, truth: Truth) -> None:
+def cut_off(team: Team, service: str, *, seconds: float = 5.0) -> None:
+    """Take a service off the inner network for a while; nobody tells the others."""
     import docker
 
-    (embedder,) = running.containers("embedder")
-    (name,) = embedder.attrs["NetworkSettings"]["Networks"]
+    (container,) = team.containers(service)
+    (name,) = (n for n in container.attrs["NetworkSettings"]["Networks"] if n.endswith("_back"))
     network = docker.from_env().networks.get(name)
+    network.disconnect(container)
+    time.sleep(seconds)
+    network.connect(container, aliases=[service])
 
-    def fault() -> None:
-        network.disconnect(embedder)
-        time.sleep(5)
-        network.connect(embedder, aliases=["embedder"])
 
-    run_with(running, fault)
+def test_an_embedder_out_of_reach_is_waited_for(running: Team, base: Path, truth: Truth) -> None:
+    run_with(running, lambda: cut_off(running, "embedder"))
+    check_whole(running, base, truth)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("seconds", [5.0, 60.0])
+def test_one_service_is_cut_off_in_a_run(running: Team, base: Path, truth: Truth, service: str, seconds: float) -> None:
+    with asking(running, truth):
+        run_with(running, lambda: cut_off(running, service, seconds=seconds))
     check_whole(running, base, truth)
 
 
