@@ -32,7 +32,7 @@ class LocalWorkspace:
         self._settings = settings
         self._embedder = LateEmbedder(lambda: _open_embedder(settings))
         self._reranker = Late(lambda: _open_reranker(settings))
-        self._indexer = Late(lambda: _open_indexer(settings, self._embedder, _outgoing(self._reranker.get())))
+        self._indexer = Late(lambda: _open_indexer(settings, self._embedder, _outgoing(settings, self._reranker.get())))
         self._engine = Late(lambda: _open_searcher(settings, self._embedder, self.indexer, self._reranker.get()))
         find = partial(running_server, settings.index_dir, settings.digest)
         self._searcher = WarmSearcher(find if settings.local_server else lambda: None, self._engine.get)
@@ -155,10 +155,14 @@ def _open_reranker(settings: Settings) -> Reranker | None:
     )
 
 
-def _outgoing(reranker: Reranker | None) -> tuple[str, ...]:
-    if reranker is None or not reranker.endpoint:
-        return ()
-    return (f"queries that are reranked, and the text of their hits, to {reranker.endpoint}",)
+def _outgoing(settings: Settings, reranker: Reranker | None) -> tuple[str, ...]:
+    """What leaves the machine besides what the embedding model says of itself."""
+    leaving = []
+    if reranker is not None and reranker.endpoint:
+        leaving.append(f"queries that are reranked, and the text of their hits, to {reranker.endpoint}")
+    if settings.expansion_endpoint:
+        leaving.append(f"queries that name nothing exactly, to {settings.expansion_endpoint}")
+    return tuple(leaving)
 
 
 def _open_indexer(settings: Settings, embedder: Embedder, outgoing: tuple[str, ...]) -> IndexEngine:
@@ -189,7 +193,9 @@ def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerS
 
 
 def _open_searcher(settings: Settings, embedder: Embedder, indexer: Indexer, reranker: Reranker | None) -> SearchEngine:
-    from everfind_searcher.engine import SearchEngine
+    from everfind_rpc.json_api import read_key
+    from everfind_searcher.engine import OptionalModels, SearchEngine
+    from everfind_searcher.expansion import open_expander
     from everfind_searcher.settings import Fusion, SearcherSettings
 
     tuning = settings.folder_tuning
@@ -204,7 +210,12 @@ def _open_searcher(settings: Settings, embedder: Embedder, indexer: Indexer, rer
         min_score=settings.min_score,
         relative_cutoff=settings.relative_cutoff,
     )
-    return SearchEngine(searching, embedder, indexer, _open_reader, reranker)
+    expander = open_expander(
+        settings.expansion_endpoint,
+        settings.expansion_model,
+        read_key(settings.expansion_key_file, "expansion_key_file", "EVERFIND_EXPANSION_KEY"),
+    )
+    return SearchEngine(searching, embedder, indexer, _open_reader, OptionalModels(reranker, expander))
 
 
 def _open_chunker() -> Chunker:

@@ -27,7 +27,7 @@ from everfind_gateway.suggestions import did_you_mean
 ENV_PREFIX = "EVERFIND_"
 NOT_SETTINGS = frozenset(
     {"EVERFIND_CONFIG", "EVERFIND_DEBUG", "EVERFIND_MCP_TOKEN", "EVERFIND_SERVER_TOKEN"}
-    | {"EVERFIND_MODEL_KEY", "EVERFIND_RERANKER_KEY"}
+    | {"EVERFIND_MODEL_KEY", "EVERFIND_RERANKER_KEY", "EVERFIND_EXPANSION_KEY"}
 )
 """Variables with the prefix that are no settings: which file to read, tracebacks for unexpected errors, secrets."""
 
@@ -38,6 +38,7 @@ _PATHS = frozenset(
         "vector_cache_dir",
         "model_key_file",
         "reranker_key_file",
+        "expansion_key_file",
         "server_token_file",
         "server_ca",
         "server_certificate",
@@ -246,6 +247,20 @@ class SettingValues(BaseSettings):
     )
     reranker_interval: float = _setting(
         0.0, "Seconds between two calls of that provider at least.", group="Model", ge=0, le=60
+    )
+    expansion_endpoint: str = _setting(
+        "",
+        "OpenAI-compatible address of a language model that gives other ways to ask a question, such as "
+        "`http://localhost:11434/v1`. It gets the text of queries that name nothing exactly, and nothing else.",
+        group="Search",
+        shapes_answers=True,
+        pattern=r"^$|^https?://",
+    )
+    expansion_model: str = _setting("", "Model that is asked for there.", group="Search", shapes_answers=True)
+    expansion_key_file: Path | None = _setting(
+        None,
+        "File that holds the key for it; the key can also come from the environment, as `EVERFIND_EXPANSION_KEY`.",
+        group="Search",
     )
     chunk_tokens: int = _setting(
         200,

@@ -49,6 +49,11 @@ class SearcherServerSettings(ServiceSettings):
     path_boosts: Annotated[dict[str, Factor], NoDecode, BeforeValidator(_factors)] = Field(
         default={}, description="Path globs with the factors that move their files in the order, as GLOB=FACTOR,…"
     )
+    expansion_endpoint: str = Field(
+        default="", description="OpenAI-compatible address that rewords questions; none is no rewording."
+    )
+    expansion_model: str = Field(default="", description="Model that is asked for there.")
+    expansion_key_file: Path | None = Field(default=None, description="File of the key that it wants.")
     hidden_statuses: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
         default=HIDDEN_STATUSES,
         description="Statuses of documents, separated by commas, that a search leaves out unless it asks for all.",
@@ -63,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequence[Service]:
     from everfind_rpc.channel import Connection
     from everfind_rpc.clients import embedder, indexer, reranker
-    from everfind_searcher.engine import SearchEngine
+    from everfind_rpc.json_api import read_key
+    from everfind_searcher.engine import OptionalModels, SearchEngine
+    from everfind_searcher.expansion import open_expander
     from everfind_searcher.servicer import searcher_service
     from everfind_searcher.status import index_status
     from everfind_searcher.store import open_reader
@@ -81,12 +88,14 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
         min_score=settings.min_score,
         relative_cutoff=settings.relative_cutoff,
     )
+    key = read_key(settings.expansion_key_file, "expansion_key_file")
+    expander = open_expander(settings.expansion_endpoint, settings.expansion_model, key)
     engine = SearchEngine(
         index,
         embedder.RemoteEmbedder(to_embedder),
         indexer.RemoteIndexer(to_indexer),
         open_reader,
-        reranker.RemoteReranker(to_embedder),
+        OptionalModels(reranker.RemoteReranker(to_embedder), expander),
     )
     stack.callback(engine.close)
     return [searcher_service(engine, lambda: index_status(index, open_reader))]

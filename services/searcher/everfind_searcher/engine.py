@@ -26,9 +26,11 @@ from everfind_core.ranking import read_query
 from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_core.watch_state import read_watch_state, with_waiting
 from everfind_core.workspaces import check_workspace
+from everfind_searcher.asking import QuestionReader
 from everfind_searcher.checks import check_folders, check_gather, check_search
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
+from everfind_searcher.expansion import Expander
 from everfind_searcher.finding import Finder
 from everfind_searcher.gathering import gather
 from everfind_searcher.hits import ranked_hit, roots_for
@@ -42,6 +44,17 @@ from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.waiting import wait_for_changes
 
 
+@dataclass(frozen=True, slots=True)
+class OptionalModels:
+    """What a search can do without: a reranker, and a language model that gives other ways to ask."""
+
+    reranker: Reranker | None = None
+    expander: Expander | None = None
+
+
+NO_MORE_MODELS = OptionalModels()
+
+
 class SearchEngine:
     """Answers questions from one workspace's index (the port :class:`everfind_core.ports.Searcher`)."""
 
@@ -51,14 +64,15 @@ class SearchEngine:
         embedder: Embedder,
         source: SourceReader,
         open_reader: ReaderOpener,
-        reranker: Reranker | None = None,
+        optional: OptionalModels = NO_MORE_MODELS,
     ) -> None:
+        """Answer from the index that ``settings`` name; the engine closes the expander, and its owner all else."""
         self._settings = settings
         self._embedder = embedder
         self._source = source
         self._current = CurrentIndex(settings.index_directory, open_reader)
-        self._finder = Finder(settings, embedder)
-        self._reranker = reranker
+        self._finder = Finder(settings, QuestionReader(embedder, optional.expander))
+        self._reranker = optional.reranker
 
     def search(self, request: SearchRequest, *, cancel: Cancellation | None = None) -> SearchAnswer:
         """See :meth:`everfind_core.ports.Searcher.search`."""

@@ -6,18 +6,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
-
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import DeadlineExceededError
-from everfind_core.lexical import query_terms
-from everfind_core.model import Abstention, Filters, Hidden, SearchMode, SearchRequest
-from everfind_core.ports import ChunkSnapshot, Embedder, ScoredChunk
+from everfind_core.model import Abstention, Filters, Hidden, SearchRequest
+from everfind_core.ports import ChunkSnapshot, ScoredChunk
+from everfind_searcher.asking import Asked, QuestionReader
 from everfind_searcher.boosts import PathBoosts
 from everfind_searcher.fetching import Fetcher
 from everfind_searcher.hiding import Hiding, replaced_best
-from everfind_searcher.query_vectors import QueryVectors
 from everfind_searcher.ranking import Admitted, Ranked, rank
 from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.succession import succeed
@@ -46,14 +42,15 @@ class Found:
 class Finder:
     """Finds hits in an index's chunks. Thread-safe."""
 
-    def __init__(self, settings: SearcherSettings, embedder: Embedder) -> None:
+    def __init__(self, settings: SearcherSettings, reader: QuestionReader) -> None:
         self._settings = settings
-        self._vectors = QueryVectors(embedder)
+        self._reader = reader
         self._boosts = PathBoosts(settings.path_boosts)
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="lexical")
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Stop the threads, and the reader of questions."""
+        self._reader.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def visible(self, asked: Filters) -> Filters:
@@ -72,7 +69,7 @@ class Finder:
         """
         asked = request.filters
         hiding = self._hiding(asked)
-        query = self._read(request, cancel)
+        query = self._reader.read(request, cancel)
         arms = self._arms(query, snapshot, asked, cancel)
         admitted = visible = admitting(self._ranked(request, arms))
         if hiding.hides_any([found.chunk for arm in arms for found in arm]):
@@ -93,14 +90,7 @@ class Finder:
         settings = self._settings
         return Hiding.of(asked, statuses=settings.hidden_statuses, exclude=settings.default_exclude)
 
-    def _read(self, request: SearchRequest, cancel: Cancellation) -> _Query:
-        semantic, lexical = request.mode is not SearchMode.LEXICAL, request.mode is not SearchMode.SEMANTIC
-        return _Query(
-            query_terms(request.query) if lexical else [],
-            self._vectors.of(request.query, cancel) if semantic else None,
-        )
-
-    def _arms(self, query: _Query, snapshot: ChunkSnapshot, where: Filters, cancel: Cancellation) -> Arms:
+    def _arms(self, query: Asked, snapshot: ChunkSnapshot, where: Filters, cancel: Cancellation) -> Arms:
         """Both arms' lists, found in parallel; a plain mode leaves the other one empty."""
         lexical = self._threads.submit(snapshot.lexical, query.terms, CANDIDATES, where) if query.terms else None
         semantic = () if query.vector is None else snapshot.semantic(query.vector, CANDIDATES, where)
@@ -113,11 +103,3 @@ class Finder:
     def _ranked(self, request: SearchRequest, arms: Arms) -> list[Ranked]:
         fusion, rrf_k = self._settings.fusion, self._settings.rrf_k
         return self._boosts.reordered(rank(request.query, *arms, mode=request.mode, fusion=fusion, rrf_k=rrf_k))
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """A question as the arms take it; without terms or vector where its arm is not asked."""
-
-    terms: Sequence[str]
-    vector: npt.NDArray[np.float32] | None

@@ -40,6 +40,7 @@ def test_a_provider_embeds_and_reranks_and_is_named(
     with serve(provider) as stand_in:
         user_config.write_text(
             f'model = "voyage:voyage-code-3"\nmodel_endpoint = "{stand_in.url}"\nmodel_key_file = "{home / "key"}"\n'
+            f'expansion_endpoint = "{stand_in.url}"\nexpansion_model = "m"\n'
             f'reranker = "cohere:rerank-v3.5"\nreranker_endpoint = "{stand_in.url}"\n',
             encoding="utf-8",
         )
@@ -55,6 +56,7 @@ def test_a_provider_embeds_and_reranks_and_is_named(
         assert outgoing == [
             f"the text of indexed files, and queries, to {stand_in.url}",
             f"queries that are reranked, and the text of their hits, to {stand_in.url}",
+            f"queries that name nothing exactly, to {stand_in.url}",
         ]
         main(["doctor"])
         assert stand_in.url in capsys.readouterr().out
