@@ -57,8 +57,8 @@ def free_address() -> str:
 
 
 def test_a_served_corpus_answers_as_the_local_one(home: Home) -> None:
-    address = free_address()
-    with process(home, "everfind_gateway", "serve", "--listen", address, ready="serving on"):
+    address, by_hand = free_address(), {"EVERFIND_WATCH": "false"}
+    with process(home, "everfind_gateway", "serve", "--listen", address, ready="serving on", env=by_hand):
         remote = {"EVERFIND_SERVER": address}
         assert home.json("index", env=remote)["files"]["indexed"] == 10
         for command in (

@@ -87,6 +87,24 @@ def git_directory(work_tree: Path) -> Path | None:
     return work_tree / line.removeprefix("gitdir:").strip() if line.startswith("gitdir:") else None
 
 
+def shared_directory(git: Path) -> Path:
+    """What the work trees of one repository share, from what git keeps of one of them."""
+    try:
+        return git / (git / "commondir").read_text(encoding="utf-8", errors="surrogateescape").strip()
+    except OSError:
+        return git
+
+
+def is_linked_copy(directory: bytes) -> bool:
+    """Whether ``directory`` is a linked work tree of the very repository around it: another copy of its files."""
+    tree = Path(os.fsdecode(directory))
+    git, around = git_directory(tree), find_work_tree(tree.parent)
+    outer = git_directory(around) if around is not None else None
+    if git is None or outer is None or git.parent.name != "worktrees":
+        return False
+    return os.path.realpath(shared_directory(git)) == os.path.realpath(shared_directory(outer))
+
+
 def tracked_digest(directory: bytes, work_tree: bytes, *, cancel: Cancellation | None = None) -> str:
     """A hash over the names that git tracks at or below ``directory``.
 

@@ -13,7 +13,7 @@ from everfind_core.globs import Globs
 from everfind_core.model import FileRef, SkippedFile, SkipReason
 from everfind_core.paths import encode_path, printable
 from everfind_core.ports import NotExtractedError
-from everfind_indexer.discovery.git import GitListing, GitUnusableError, list_files
+from everfind_indexer.discovery.git import GitListing, GitUnusableError, is_linked_copy, list_files
 from everfind_indexer.discovery.names import (
     CACHE_SIGNATURE,
     CACHE_TAG,
@@ -148,7 +148,7 @@ class Walk:
             self._skip(directory, SkipReason.IGNORED, "a tool's directory")
             return []
         inner = replace(place, path=directory)
-        return [self._into_repository(inner) if self._starts_repository(place, path) else inner]
+        return self._repository(inner) if self._starts_repository(place, path) else [inner]
 
     def _git_ignores(self, place: Place, path: bytes, directory: bytes) -> bool:
         if place.listing is not None:
@@ -161,6 +161,14 @@ class Walk:
         if listing is not None and path not in listing.listed and path + b"/" not in listing.listed:
             return False
         return os.path.lexists(self._absolute(path + b"/.git"))
+
+    def _repository(self, place: Place) -> list[Place]:
+        """The place at which another repository begins, unless all of it is a second copy."""
+        if is_linked_copy(self._absolute(place.path[:-1])):
+            why = "a linked work tree of the repository around it; it can be added"
+            self._skip(place.path, SkipReason.IGNORED, why)
+            return []
+        return [self._into_repository(place)]
 
     def _into_repository(self, place: Place) -> Place:
         directory = self._absolute(place.path).removesuffix(b"/")

@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from everfind_core.cancellation import Cancellation
-from everfind_indexer.discovery.git import GitUnusableError, find_work_tree, git_directory, tracked_digest
+from everfind_indexer.discovery.git import (
+    GitUnusableError,
+    find_work_tree,
+    git_directory,
+    shared_directory,
+    tracked_digest,
+)
 
 _SILENT_TYPES = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "glusterfs", "lustre", "virtiofs", "vboxsf", "drvfs"}
@@ -43,16 +49,8 @@ def outside_rules(root: Path, user_ignore: Path | None) -> Sequence[Path]:
         found += [above / ".gitignore" for above in root.parents if above.is_relative_to(work_tree)]
         git = git_directory(work_tree)
         if git is not None and not git.is_relative_to(root):
-            found += [place / name for place in (git, _shared(git)) for name in ("config", "info/exclude")]
+            found += [place / name for place in (git, shared_directory(git)) for name in ("config", "info/exclude")]
     return found
-
-
-def _shared(git: Path) -> Path:
-    """What the work trees of one repository share."""
-    try:
-        return git / (git / "commondir").read_text(encoding="utf-8", errors="surrogateescape").strip()
-    except OSError:
-        return git
 
 
 def outside_index(root: Path) -> Sequence[Path]:
