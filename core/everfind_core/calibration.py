@@ -27,7 +27,6 @@ SETTINGS, MODEL, CALIBRATION, NONE = "settings", "model", "calibration", ""
 """Where the floor in use comes from; the last where there is none."""
 
 _PAIRS = 2_000
-_FIRST = 10
 _STAYS_BELOW = 0.98
 _PAIRS_BELOW = 0.99
 _CLEAR = 0.15
@@ -52,9 +51,11 @@ def measure_noise(probes: npt.NDArray[np.float32], chunks: npt.NDArray[np.floati
     """The noise of ``probes`` over ``chunks``: unit vectors, one a row."""
     import numpy as np
 
+    from everfind_core.ranking.admission import AGREEMENT, FIRST
+
     vectors = np.asarray(chunks, dtype=np.float32)
-    nearest = np.sort(probes @ vectors.T, axis=1)[:, ::-1][:, :_FIRST]
-    found = (nearest[:, 0] + nearest.mean(axis=1)) / 2
+    nearest = np.sort(probes @ vectors.T, axis=1)[:, ::-1][:, :FIRST]
+    found = (1 - AGREEMENT) * nearest[:, 0] + AGREEMENT * nearest.mean(axis=1)
     random = np.random.default_rng(0)
     left, right = random.integers(0, len(vectors), (2, _PAIRS))
     pairs = np.einsum("ij,ij->i", vectors[left[left != right]], vectors[right[left != right]])
@@ -63,8 +64,8 @@ def measure_noise(probes: npt.NDArray[np.float32], chunks: npt.NDArray[np.floati
     )
 
 
-def calibration_of(noise: Noise, model: ModelInfo, measured: float) -> Calibration:
-    """A measurement as it is kept with the index; ``measured`` in seconds since the epoch."""
+def calibration_of(noise: Noise, model: ModelInfo, measured: float, chunks: int) -> Calibration:
+    """A measurement over an index of ``chunks``, as it is kept; ``measured`` in seconds since the epoch."""
     floor, origin = _of_model(model)
     suggested = noise.suggested
     return Calibration(
@@ -75,6 +76,7 @@ def calibration_of(noise: Noise, model: ModelInfo, measured: float) -> Calibrati
         origin=CALIBRATION if floor is None else origin,
         measured=measured,
         pair_noise=round(noise.pairs, 3),
+        chunks=chunks,
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from everfind_core.model import (
+    Calibration,
     Coverage,
     FileText,
     Folder,
@@ -159,6 +160,7 @@ def index_json(report: IndexReport) -> Json:
         pending=report.pending,
         generation=report.generation,
         warnings=list(report.warnings),
+        calibration=report.calibration and calibration_json(report.calibration),
     )
 
 
@@ -228,10 +230,25 @@ def status_json(status: WorkspaceStatus, *, skipped_files: bool = False) -> Json
         "writer": status.writer or None,
         "findings": findings_json(status.findings),
         "outgoing": list(status.outgoing),
+        "calibration": None if status.calibration is None else calibration_json(status.calibration),
     }
     if skipped_files:
         form["skipped_files"] = [skipped_json(skipped) for skipped in status.skipped_files]
     return form
+
+
+def calibration_json(calibration: Calibration) -> Json:
+    """The object of ``calibrate --json``, and part of ``status``. Scores are on the scale of cosines."""
+    return {
+        "noise_floor": calibration.noise_floor,
+        "pair_noise": calibration.pair_noise,
+        "samples": calibration.samples,
+        "chunks": calibration.chunks,
+        "suggested_min_score": calibration.suggested_min_score,
+        "min_score": calibration.min_score,
+        "origin": calibration.origin,
+        "measured": calibration.measured,
+    }
 
 
 def findings_json(findings: Iterable[HealthFinding]) -> list[Json]:

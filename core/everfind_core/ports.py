@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.model import (
+    Calibration,
     Chunk,
     Document,
     FileRef,
@@ -272,6 +273,10 @@ class ChunkWriter(Protocol):
         """Leave nothing on the disk of what was replaced or removed, at the expense of readers that still use it."""
         ...
 
+    def sample_vectors(self, most: int) -> npt.NDArray[np.floating]:
+        """Vectors of at most ``most`` chunks, spread evenly over the store, as rows."""
+        ...
+
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         """Per file in the store: number of chunks, and content hash."""
         ...
@@ -369,6 +374,15 @@ class Indexer(SourceReader, Protocol):
 
     def grep(self, request: GrepRequest, *, cancel: Cancellation | None = None) -> GrepAnswer:
         """Search the indexable files line by line."""
+        ...
+
+    def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
+        """Measure the model's noise on what is indexed, and keep it with the index.
+
+        Raises:
+            IndexMissingError: there is no index.
+            InvalidRequestError: it has too few chunks to measure noise on.
+        """
         ...
 
     def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:

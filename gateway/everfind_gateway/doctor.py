@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from everfind_core.errors import EverfindError, IndexMissingError
 from everfind_core.model import Filters, HealthFinding, SearchMode, SearchRequest, Severity, WorkspaceStatus
+from everfind_core.model_registry import MULTILINGUAL_SUGGESTION, facts_of
 from everfind_gateway.folders import is_readable
 from everfind_gateway.render.numbers import count, size
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 LOW_DISK_BYTES = 500_000_000
 _KNOWN_CHARACTERS = 1_000
+_FOREIGN_WORDS = "的 是 の は 는 и на η και في"
+"""Words that nearly every page of Chinese, Japanese, Korean, Russian, Greek or Arabic has."""
+
+_MANY = 100
 
 
 def examine(load: Callable[[], Settings], open_workspace: OpenWorkspace) -> list[HealthFinding]:
@@ -37,7 +42,7 @@ def examine(load: Callable[[], Settings], open_workspace: OpenWorkspace) -> list
     if not settings.server:
         findings += [*check_folders(settings), check_git(), check_disk(settings)]
     with open_workspace(settings) as workspace:
-        findings += [check_index(workspace.searcher), check_model(workspace)]
+        findings += [check_index(workspace.searcher), check_model(workspace), *check_languages(workspace)]
         try:
             status = workspace.indexer.status()
         except EverfindError as error:
@@ -122,7 +127,28 @@ def check_model(workspace: Workspace) -> HealthFinding:
     except EverfindError as error:
         return _failed("model", error)
     variant = f", {model.variant}" if model.variant else ""
-    return HealthFinding("model", Severity.OK, f"{model.id}{variant}, {model.dimensions} dimensions")
+    what = f"{model.id}{variant}, {model.dimensions} dimensions"
+    if (facts := facts_of(model.id)) is None:
+        hint = "Compare its prefixes, pooling and window (`everfind status --json`) with what its publisher says."
+        return HealthFinding("model", Severity.WARNING, f"{what}; nobody verified this model with everfind", hint)
+    return HealthFinding("model", Severity.OK, f"{what}; known from: {facts.source}")
+
+
+def check_languages(workspace: Workspace) -> list[HealthFinding]:
+    """Whether much of the index is in a script that the model was not trained on; nothing to say if not."""
+    try:
+        facts = facts_of(workspace.embedder.model().id)
+        if facts is None or facts.multilingual:
+            return []
+        answer = workspace.searcher.search(SearchRequest(_FOREIGN_WORDS, 100, SearchMode.LEXICAL))
+    except EverfindError:
+        return []  # said by the checks of model and index
+    found = len(answer.hits) + answer.left_out
+    if found < min(_MANY, answer.coverage.chunks / 10) or not found:
+        return []
+    message = f"much of the index is in a script that {facts.id} does not know; it is found by its words alone"
+    hint = f"Set `model` to a multilingual one, such as {MULTILINGUAL_SUGGESTION}, and run `everfind index --rebuild`."
+    return [HealthFinding("languages", Severity.WARNING, message, hint)]
 
 
 def check_outgoing(status: WorkspaceStatus) -> HealthFinding:

@@ -186,6 +186,7 @@ def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerS
         code_chunk_tokens=settings.code_chunk_tokens,
         chunk_overlap=settings.chunk_overlap,
         concurrency=settings.concurrency,
+        min_score=settings.min_score,
         kept_vectors=_kept_vectors(settings),
         vocabulary=Vocabulary.with_words(settings.lifecycle_words),
         outgoing=outgoing,

@@ -133,11 +133,20 @@ def limited_run(principal: Principal, request: IndexRequest, existing: Iterable[
     if principal.folders is None:
         return request
     if request.rebuild or request.repair:
-        raise PermissionDeniedError(
-            "a token that is limited to folders cannot rebuild or repair the whole index",
-            hint="Ask the server's operator to do it.",
-        )
+        check_unlimited(principal, "rebuild or repair the whole index")
     return replace(request, folders=chosen_folders(principal, request.folders, existing))
+
+
+def check_unlimited(principal: Principal, what: str) -> None:
+    """Refuse ``what`` to a token that is limited to folders.
+
+    Raises:
+        PermissionDeniedError: ``principal`` is.
+    """
+    if principal.folders is not None:
+        raise PermissionDeniedError(
+            f"a token that is limited to folders cannot {what}", hint="Ask the server's operator to do it."
+        )
 
 
 def sees_run(principal: Principal, run: IndexRun) -> bool:

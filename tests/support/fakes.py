@@ -121,6 +121,10 @@ class MemoryStore:
     def purge(self) -> None:
         pass
 
+    def sample_vectors(self, most: int) -> npt.NDArray[np.floating]:
+        found = [row.vector for rows in self.rows.values() for row in rows if row.vector is not None]
+        return np.stack(found[:most]) if found else np.empty((0, DIMENSIONS), np.float32)
+
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         return {ref: (len(rows), rows[0].content_hash) for ref, rows in self.rows.items()}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FileNotIndexableError, IndexLockedError
 from everfind_core.model import (
+    Calibration,
     Coverage,
     FileFailed,
     FileProcessed,
@@ -148,6 +149,9 @@ class FakeEngines:
         )  # fmt: skip
         on_event(RunFinished(report))
         return report
+
+    def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
+        return Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000)
 
     def forget_folder(self, name: str, *, purge: bool = False) -> int:
         self._fail()

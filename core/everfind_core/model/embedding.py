@@ -70,9 +70,9 @@ class Calibration:
     """A model's noise on the user's own corpus, and the threshold that follows. All scores are on the scale of cosines.
 
     ``noise_floor`` is the evidence that off-topic probe questions stay below, ``pair_noise`` the cosine that pairs of
-    unrelated chunks do; ``samples`` were measured in all. ``min_score`` is in use, and comes from ``origin``:
-    ``settings``, ``model`` (measured on labelled questions) or ``calibration`` (follows from the noise). ``measured``
-    in seconds since the epoch.
+    unrelated chunks do; ``samples`` were measured over an index of ``chunks``. ``min_score`` is in use, and comes from
+    ``origin``: ``settings``, ``model`` (measured on labelled questions) or ``calibration`` (follows from the noise).
+    ``measured`` in seconds since the epoch.
     """
 
     noise_floor: float
@@ -82,6 +82,7 @@ class Calibration:
     origin: str
     measured: float = 0.0
     pair_noise: float = 0.0
+    chunks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ the ranking rules, ``weights`` their one table, ``combine`` puts all together, `
 
 from everfind_core.ranking.admission import Admission, Limits, admit
 from everfind_core.ranking.combine import Candidate, Placed, order
+from everfind_core.ranking.compound import parts_of
 from everfind_core.ranking.query import Intent, Query, read_query
 from everfind_core.ranking.weights import WEIGHTS, Weights
 
@@ -20,5 +21,6 @@ __all__ = [
     "Weights",
     "admit",
     "order",
+    "parts_of",
     "read_query",
 ]

@@ -25,10 +25,10 @@ from everfind_core.ports import StoredChunk
 from everfind_core.ranking.combine import Candidate
 from everfind_core.ranking.query import FUNCTION_WORDS, read_query
 
-_FIRST = 10
+FIRST = 10
 _CHUNKS_FOR_EACH = 20  # a small corpus has few chunks about anything: so many chunks for each of the first hits
 _READ = 50  # ranked chunks whose words are looked at
-_AGREEMENT = 0.4
+AGREEMENT = 0.4
 _WORDS = 0.25
 _NAMED = 0.05
 _WORDS_ALONE = 4.0
@@ -106,10 +106,10 @@ def evidence(text: str, ranked: Sequence[Candidate], chunks: int, *, english_onl
     unknown to the model is judged by its words alone; where none of them stands in the index, nothing can judge it.
     """
     cosines = [one.cosine or 0.0 for one in ranked]
-    first = cosines[: min(_FIRST, max(1, chunks // _CHUNKS_FOR_EACH))]
+    first = cosines[: min(FIRST, max(1, chunks // _CHUNKS_FOR_EACH))]
     words = word_share(text, ranked, chunks)
     mean = sum(first) / max(1, len(first))
-    by_meaning = (1 - _AGREEMENT) * max(cosines, default=0.0) + _AGREEMENT * mean + _WORDS * words
+    by_meaning = (1 - AGREEMENT) * max(cosines, default=0.0) + AGREEMENT * mean + _WORDS * words
     by_meaning += _NAMED * _named(text, ranked)
     foreign = foreign_share(text) if english_only else 0.0
     score = (1 - foreign) * by_meaning + foreign * _WORDS_ALONE * words
@@ -176,7 +176,7 @@ def _with_exact(passing: Sequence[int], matches: Sequence[int]) -> list[int]:
     """Exact matches stay although they do not pass: a share beside the rest, a page where there is no rest."""
     others = set(passing)
     alone = [place for place in matches if place not in others]
-    most = max(_FIRST, len(passing)) * EXACT_SHARE if passing else _FIRST
+    most = max(FIRST, len(passing)) * EXACT_SHARE if passing else FIRST
     return sorted([*passing, *alone[: int(most)]])
 
 

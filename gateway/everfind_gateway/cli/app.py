@@ -94,6 +94,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "cat": files.cat,
     "status": health.status,
     "doctor": health.doctor,
+    "calibrate": health.calibrate,
     "serve": serve.serve,
     "connect": connect.connect,
     "init": project.init,

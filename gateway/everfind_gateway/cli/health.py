@@ -35,6 +35,24 @@ def status(
         emit(status_text(found, name=settings.display_name, skipped_files=skipped))
 
 
+def calibrate(context: typer.Context, as_json: Json = False) -> None:
+    """Measure the model's noise on what is indexed.
+
+    Off-topic probe questions are asked of the index. What they find is noise, and a floor follows. It is kept with the
+    index; `index` measures again when the corpus has changed much. A `min_score` in the settings always wins.
+    """
+    from everfind_core.json_form import calibration_json
+    from everfind_gateway.render.calibration import calibration_lines
+
+    settings = runtime.runtime_of(context).settings()
+    with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
+        found = workspace.indexer.calibrate(cancel=cancel)
+    if as_json:
+        emit_json(calibration_json(found))
+    else:
+        emit("\n".join(calibration_lines(found)))
+
+
 def doctor(context: typer.Context, as_json: Json = False) -> None:
     """Check that everything is well.
 

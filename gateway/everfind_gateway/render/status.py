@@ -6,7 +6,9 @@ import time
 from collections.abc import Iterable
 
 from everfind_core.model import FolderStatus, HealthFinding, Severity, SkippedFile, WorkspaceStatus
+from everfind_core.model_registry import facts_of
 from everfind_core.paths import printable, shown_path
+from everfind_gateway.render.calibration import calibration_lines
 from everfind_gateway.render.hits import location
 from everfind_gateway.render.numbers import by_reason, count, duration, size
 
@@ -21,6 +23,7 @@ def status_text(status: WorkspaceStatus, *, name: str = "", skipped_files: bool 
         f"{'size':<10} {size(status.disk_bytes)}",
         f"{'generation':<10} {status.generation}{_age(status.indexed_at)}",
         f"{'model':<10} {_model(status)}",
+        f"{'floor':<10} {_floor(status)}",
         f"{'searchable':<10} {count(status.coverage.files, 'file')}, {count(status.coverage.chunks, 'chunk')}",
         f"{'pending':<10} {count(status.coverage.pending, 'file')}",
         f"{'skipped':<10} {by_reason(status.coverage.skipped) or 'nothing'}",
@@ -78,6 +81,16 @@ def _model(status: WorkspaceStatus) -> str:
     if status.model is None:
         return "none yet"
     return f"{printable(status.model.id)} ({status.model.dimensions} dimensions, {status.model.max_tokens} tokens)"
+
+
+def _floor(status: WorkspaceStatus) -> str:
+    """What an answer's evidence must reach, where that comes from, and whether anybody verified the model."""
+    facts = None if status.model is None else facts_of(status.model.id)
+    unverified = "" if status.model is None or facts is not None else "; nobody verified this model"
+    if status.calibration is None:
+        known = f"{facts.floor:.3f}, measured for this model" if facts is not None and facts.floor else "none yet"
+        return known + unverified
+    return calibration_lines(status.calibration)[-1].removeprefix("in use ") + unverified
 
 
 def _age(indexed_at: float) -> str:

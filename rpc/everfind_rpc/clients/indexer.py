@@ -19,6 +19,7 @@ from everfind_core.errors import (
     UnavailableError,
 )
 from everfind_core.model import (
+    Calibration,
     FileText,
     Folder,
     GrepAnswer,
@@ -43,6 +44,7 @@ from everfind_rpc.converters.corpus import (
     read_file_request_to_proto,
     skipped_file_from_proto,
 )
+from everfind_rpc.converters.embedding import calibration_from_proto
 from everfind_rpc.converters.indexing import event_from_proto, index_request_to_proto, index_run_from_proto
 from everfind_rpc.converters.status import workspace_status_from_proto
 from everfind_rpc.errors import run_error
@@ -117,6 +119,11 @@ class RemoteIndexer:
         message = grep_request_to_proto(request)
         seconds = READ_SECONDS + max(0.0, request.seconds)
         return grep_answer_from_proto(self._calls.unary(self._stub.Grep, message, seconds=seconds, cancel=cancel))
+
+    def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
+        """See :meth:`everfind_core.ports.Indexer.calibrate`."""
+        answer = self._calls.unary(self._stub.Calibrate, pb.CalibrateRequest(), seconds=STATUS_SECONDS, cancel=cancel)
+        return calibration_from_proto(answer.calibration)
 
     def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""

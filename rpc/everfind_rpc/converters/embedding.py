@@ -108,6 +108,8 @@ def calibration_to_proto(calibration: Calibration) -> pb.Calibration:
         min_score=calibration.min_score,
         origin=calibration.origin,
         measure_time=timestamp(calibration.measured),
+        pair_noise=calibration.pair_noise,
+        chunks=calibration.chunks,
     )
 
 
@@ -120,6 +122,8 @@ def calibration_from_proto(message: pb.Calibration) -> Calibration:
         min_score=message.min_score,
         origin=message.origin,
         measured=seconds_of_timestamp(message.measure_time),
+        pair_noise=message.pair_noise,
+        chunks=message.chunks,
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import ModelInfo, ModelSource
+from everfind_core.model_registry import facts_of
 from everfind_embedder.checksum import revision_of, sha256_of
 from everfind_embedder.encoder import MODEL_INPUTS, RUN_TOKENS, Pooling, PoolingEncoder
 from everfind_embedder.layout import ModelLayout, read_layout
@@ -30,7 +32,8 @@ def load_directory(directory: Path, *, hub_id: str = "") -> LoadedModel:
     Raises:
         ModelUnusableError: something is missing, unreadable, or no embedding model that everfind can run.
     """
-    layout = read_layout(directory)
+    name = hub_id or directory.resolve().name
+    layout = _with_known_prefixes(read_layout(directory), name)
     tokenizer = HubTokenizer(_read(layout.tokenizer), source=str(layout.tokenizer))
     file = OnnxFile(layout.graph)
     session = Session(layout.graph)
@@ -38,7 +41,7 @@ def load_directory(directory: Path, *, hub_id: str = "") -> LoadedModel:
     encoder = PoolingEncoder(session, output=output, pooling=pooling)
     document_prefix_tokens = len(tokenizer.prefix_ids(layout.document_prefix))
     info = ModelInfo(
-        id=hub_id or directory.resolve().name,
+        id=name,
         revision=_revision(layout, file, pooling),
         dimensions=_dimensions(encoder, tokenizer, layout.graph),
         max_tokens=layout.max_tokens,
@@ -56,6 +59,14 @@ def load_directory(directory: Path, *, hub_id: str = "") -> LoadedModel:
             hint="Set max_seq_length in its sentence_bert_config.json.",
         )
     return LoadedModel(info, tokenizer, encoder, run_tokens=1 if file.operators & _BATCH_SCALED else RUN_TOKENS)
+
+
+def _with_known_prefixes(layout: ModelLayout, name: str) -> ModelLayout:
+    """Prefixes that the model's own files do not say, from what is known of it."""
+    facts = facts_of(name)
+    if facts is None or layout.query_prefix or layout.document_prefix:
+        return layout
+    return replace(layout, query_prefix=facts.query_prefix, document_prefix=facts.document_prefix)
 
 
 def _choose_output(session: Session, layout: ModelLayout) -> tuple[str, Pooling]:

@@ -8,10 +8,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from everfind_core.calibration import LEAST_CHUNKS, with_setting
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
 from everfind_core.index_directory import CATALOG, IndexLocation, current_index
 from everfind_core.model import (
+    Calibration,
     Coverage,
     FileText,
     Folder,
@@ -76,6 +78,15 @@ class IndexEngine:
         with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
             return frozenset(catalog.ignored_directories(folder))
 
+    def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
+        """See :meth:`everfind_core.ports.Indexer.calibrate`."""
+        found = self._writing().calibrate(cancel or Cancellation())
+        if found is None:
+            raise InvalidRequestError.of(
+                "index", f"it has fewer than {LEAST_CHUNKS} chunks, too few to measure noise on", hint="Index more."
+            )
+        return with_setting(found, self._settings.min_score)
+
     def read_file(self, request: ReadFileRequest) -> FileText:
         """See :meth:`everfind_core.ports.SourceReader.read_file`."""
         self._check_workspace(request.workspace)
@@ -120,6 +131,7 @@ class IndexEngine:
             redactions=sum(f.redactions for f in folders),
             writer=lock_holder(directory),
             skipped_files=self._skipped(location) if skipped_files else (),
+            calibration=self._calibration(location),
             findings=self._findings(location),
             outgoing=(*_outgoing(location.manifest.model), *self._settings.outgoing),
         )
@@ -174,6 +186,10 @@ class IndexEngine:
     def _findings(self, location: IndexLocation) -> tuple[HealthFinding, ...]:
         with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
             return document_findings(catalog)
+
+    def _calibration(self, location: IndexLocation) -> Calibration | None:
+        found = location.read_calibration()
+        return None if found is None else with_setting(found, self._settings.min_score)
 
     def _skipped(self, location: IndexLocation) -> tuple[SkippedFile, ...]:
         with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:

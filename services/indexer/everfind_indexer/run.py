@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import FolderUnusableError
+from everfind_core.errors import FolderUnusableError, ModelUnusableError, UnavailableError
 from everfind_core.model import (
+    Calibration,
     FileFailed,
     FileProcessed,
     FileRef,
@@ -23,6 +25,7 @@ from everfind_core.model import (
     SkipReason,
 )
 from everfind_core.ports import Embedder, EventSink, FileChunks
+from everfind_indexer.calibrating import calibrate, is_due
 from everfind_indexer.found import FoundFile
 from everfind_indexer.looking import Changed, Looker, Settled, Unreadable
 from everfind_indexer.pipeline import Clock, Committed, Pipeline
@@ -105,7 +108,7 @@ class Run:
         with self._clock.measure(IndexStage.MAINTAIN):
             self._target.maintain()
             self._keep_vectors()
-        finished = self._report([folder.name for folder in folders])
+        finished = replace(self._report([folder.name for folder in folders]), calibration=self._calibrated())
         self._emit(RunFinished(finished))
         return finished
 
@@ -242,6 +245,16 @@ class Run:
                 self._target.store.replace([FileChunks(state.ref) for state in part if state.chunks])
             refs = [state.ref for state in part]
             self._target.catalog.record([], refs, generation=self._target.store.generation())
+
+    def _calibrated(self) -> Calibration | None:
+        """The model's noise, if it was to be measured; a run never fails for it."""
+        if not is_due(self._target):
+            return None
+        try:
+            return calibrate(self._target, self._embedder, self._cancel)
+        except (ModelUnusableError, UnavailableError) as error:
+            self._warnings.append(f"the model's noise could not be measured: {error.message}")
+            return None
 
     def _keep_vectors(self) -> None:
         """Now and then, say that the index still uses its vectors: what it drops later is kept from then on."""

@@ -17,6 +17,7 @@ from everfind_indexer.runs import IndexRuns, WatchedEvent
 from everfind_rpc.access import (
     check_called_workspace,
     check_folder,
+    check_unlimited,
     chosen_folders,
     in_workspace,
     limited_run,
@@ -35,6 +36,7 @@ from everfind_rpc.converters.corpus import (
     read_file_request_from_proto,
     skipped_file_to_proto,
 )
+from everfind_rpc.converters.embedding import calibration_to_proto
 from everfind_rpc.converters.indexing import (
     RUN_STATES,
     event_to_proto,
@@ -69,6 +71,7 @@ def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None]
             "ListSkippedFiles": Unary(pb.ListSkippedFilesRequest, files.list_skipped, _SEARCH | _INDEX),
             "ReadFile": Unary(pb.ReadFileRequest, files.read_file, _SEARCH),
             "Grep": Unary(pb.GrepRequest, files.grep, _SEARCH),
+            "Calibrate": Unary(pb.CalibrateRequest, files.calibrate, _INDEX),
             "GetStatus": Unary(pb.GetStatusRequest, files.get_status, _SEARCH | _INDEX),
         },
         stop=runs.close,
@@ -122,6 +125,11 @@ class FileServicer:
         asked = grep_request_from_proto(request)
         folders = chosen_folders(call.principal, asked.folders, self._names())
         return grep_answer_to_proto(self._indexer.grep(replace(asked, folders=folders), cancel=call.cancel))
+
+    def calibrate(self, _: pb.CalibrateRequest, call: Call) -> pb.CalibrateResponse:
+        """The model's noise on the whole index."""
+        check_unlimited(call.principal, "calibrate the whole index")
+        return pb.CalibrateResponse(calibration=calibration_to_proto(self._indexer.calibrate(cancel=call.cancel)))
 
     def get_status(self, request: pb.GetStatusRequest, call: Call) -> pb.GetStatusResponse:
         """Coverage, sizes and health."""

@@ -25,6 +25,7 @@ class KeptVectors:
 class IndexerSettings:
     """One workspace's folders, where its index lies, and how documents become chunks (sizes in tokens).
 
+    ``min_score`` is what searches of this workspace ask for instead of a calibrated floor; None for that.
     ``user_ignore`` is an ``.indexignore`` that holds for every folder; None if there is none. ``kept_vectors`` is where
     vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers. ``outgoing`` says what
     leaves the machine besides what the embedding model says of itself.
@@ -40,6 +41,7 @@ class IndexerSettings:
     code_chunk_tokens: int = 128
     chunk_overlap: int = 35
     concurrency: int = 0
+    min_score: float | None = None
     kept_vectors: KeptVectors | None = None
     vocabulary: Vocabulary = DEFAULT_VOCABULARY
     outgoing: tuple[str, ...] = ()

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexMissingError
-from everfind_core.index_directory import Recipe, check_place, current_index
+from everfind_core.index_directory import Recipe, check_place, check_recipe, current_index
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.lifecycle import REVISION as LIFECYCLE_REVISION
-from everfind_core.model import Folder, IndexReport, IndexRequest, LineKind, ModelInfo
+from everfind_core.model import Calibration, Folder, IndexReport, IndexRequest, LineKind, ModelInfo
 from everfind_core.ports import Chunker, Embedder, EventSink
 from everfind_core.secrets import REVISION as SECRETS_REVISION
+from everfind_indexer.calibrating import calibrate
 from everfind_indexer.extractors import REVISION as EXTRACTION_REVISION
 from everfind_indexer.extractors import Extraction
 from everfind_indexer.lock import writer_lock
@@ -92,6 +93,14 @@ class Writing:
             return
         with closing(VectorCache(self.settings.kept_vectors, model.identity, model.dimensions)) as kept:
             yield kept
+
+    def calibrate(self, cancel: Cancellation) -> Calibration | None:
+        """Measure the model's noise on the index that answers now; None if it has too few chunks."""
+        directory = self.settings.index_directory
+        location = current_index(directory)
+        check_recipe(location.manifest.recipe, self._recipe(self.embedder.model()), directory)
+        with writer_lock(directory, wait=True, cancel=cancel), opened(location, self.open_store) as target:
+            return calibrate(target, self.embedder, cancel)
 
     def _recipe(self, model: ModelInfo) -> Recipe:
         limits = self.settings.limits(model)

@@ -97,9 +97,8 @@ class SearchEngine:
         start = cursor.offset if cursor else 0
         watch = read_watch_state(self._settings.index_directory)
         covered = with_waiting(coverage.total(request.filters.folders), watch, request.filters.folders)
-        admitting = partial(
-            admit, request.query, limits=limits_of(request, self._settings, index.location), chunks=covered.chunks
-        )
+        limits = limits_of(request, self._settings, index.location)
+        admitting = partial(admit, limits=limits, chunks=covered.chunks)
         found = self._finder.find(request, snapshot, start + request.limit, admitting, cancel)
         hits, warnings = found.hits, found.warnings
         if request.rerank:
@@ -119,6 +118,7 @@ class SearchEngine:
             next_cursor=page.next_cursor,
             left_out=page.left_out,
             tokens=sum(one.chunk.tokens for one in page.hits),
+            parts=found.parts,
             intents=tuple(sorted(intent.value for intent in read_query(request.query).intents)),
         )
         if not request.graph_hops:

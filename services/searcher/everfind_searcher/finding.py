@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import DeadlineExceededError
-from everfind_core.model import Abstention, Filters, Hidden, SearchRequest
+from everfind_core.model import Abstention, Filters, Hidden, SearchMode, SearchRequest
 from everfind_core.ports import ChunkSnapshot, ScoredChunk
+from everfind_core.ranking import parts_of
 from everfind_searcher.asking import Asked, QuestionReader
 from everfind_searcher.boosts import PathBoosts
 from everfind_searcher.fetching import Fetcher
 from everfind_searcher.hiding import Hiding, replaced_best
 from everfind_searcher.ranking import Admitted, Ranked, rank
 from everfind_searcher.settings import SearcherSettings
+from everfind_searcher.sharing import all_hidden, share, strongest
 from everfind_searcher.succession import succeed
 
 CANDIDATES = 200
@@ -25,18 +27,22 @@ Arms = tuple[Sequence[ScoredChunk], Sequence[ScoredChunk]]
 """What the semantic and the lexical arm found, best first."""
 
 
-Admitting = Callable[[Sequence[Ranked]], Admitted]
-"""Says which of the ranked chunks have enough evidence to answer."""
+Admitting = Callable[[str, Sequence[Ranked]], Admitted]
+"""Says which of the ranked chunks have enough evidence to answer a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``hits`` with enough evidence, best first, or why there are none; what was hidden, and what to say of it."""
+    """``hits`` with enough evidence, best first, or why there are none; what was hidden, and what to say of it.
+
+    ``parts`` are what a compound question was searched in.
+    """
 
     hits: Sequence[Ranked]
     abstained: Abstention | None
     hidden: Hidden = field(default_factory=Hidden)
     warnings: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 class Finder:
@@ -60,7 +66,25 @@ class Finder:
     def find(
         self, request: SearchRequest, snapshot: ChunkSnapshot, length: int, admitting: Admitting, cancel: Cancellation
     ) -> Found:
-        """All hits for ``request`` that ``admitting`` lets pass.
+        """All hits for ``request`` that ``admitting`` lets pass; a compound question is searched in its parts."""
+        parts = parts_of(request.query) if request.mode is SearchMode.HYBRID else ()
+        asked = [replace(request, query=part) for part in parts or (request.query,)]
+        found = [self._find(one, snapshot, length, admitting, cancel) for one in asked]
+        if not parts:
+            return found[0]
+        hits = share([one.hits for one in found])
+        return Found(
+            hits,
+            None if hits else strongest([one.abstained for one in found]),
+            all_hidden([one.hidden for one in found]),
+            tuple(dict.fromkeys(warning for one in found for warning in one.warnings)),
+            parts,
+        )
+
+    def _find(
+        self, request: SearchRequest, snapshot: ChunkSnapshot, length: int, admitting: Admitting, cancel: Cancellation
+    ) -> Found:
+        """All hits for one question.
 
         Successors are brought to the first ``length`` places, and hidden files counted there.
 
@@ -71,9 +95,10 @@ class Finder:
         hiding = self._hiding(asked)
         query = self._reader.read(request, cancel)
         arms = self._arms(query, snapshot, asked, cancel)
-        admitted = visible = admitting(self._ranked(request, arms))
+        admitted = visible = admitting(request.query, self._ranked(request, arms))
         if hiding.hides_any([found.chunk for arm in arms for found in arm]):
-            visible = admitting(self._ranked(request, self._arms(query, snapshot, hiding.visible(asked), cancel)))
+            again = self._arms(query, snapshot, hiding.visible(asked), cancel)
+            visible = admitting(request.query, self._ranked(request, again))
         everything = admitted.hits
         hits = succeed(
             visible.hits,

@@ -12,6 +12,7 @@ import pytest
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, InvalidRequestError, StorageError
 from everfind_core.model import (
+    Calibration,
     Coverage,
     FileText,
     Folder,
@@ -104,6 +105,9 @@ class FakeWorkspace:
 
     def grep(self, request: GrepRequest, *, cancel: Cancellation | None = None) -> GrepAnswer:
         raise NotImplementedError
+
+    def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
+        return Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000)
 
     def forget_folder(self, name: str, *, purge: bool = False) -> int:
         raise NotImplementedError

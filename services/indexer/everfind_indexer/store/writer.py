@@ -50,6 +50,7 @@ class LanceChunkWriter:
     def __init__(self, directory: Path, dimensions: int) -> None:
         limit_arenas()
         self._directory = directory.absolute()
+        self._dimensions = dimensions
         self._schema = table_schema(dimensions)
         self._guard = threading.Lock()
         self._cleanup_due = 0.0
@@ -111,6 +112,15 @@ class LanceChunkWriter:
         """Leave nothing on the disk of what was replaced or removed, at the expense of readers that still use it."""
         with self._guard, store_errors(self._directory):
             maintenance.purge(self._dataset)
+
+    def sample_vectors(self, most: int) -> npt.NDArray[np.floating]:
+        """Vectors of at most ``most`` chunks, spread evenly: float16 of shape (chunks, dimensions)."""
+        with self._guard, store_errors(self._directory):
+            rows = self._dataset.count_rows()
+            places = np.linspace(0, rows - 1, min(most, rows)).astype(np.int64).tolist() if rows else []
+            found = self._dataset.take(places, columns=[EMBEDDING_KEY, VECTOR])
+        vectors = list(_keyed_vectors(found).values())
+        return np.stack(vectors) if vectors else np.empty((0, self._dimensions), np.float16)
 
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         """Per file in the store: number of chunks, and content hash."""

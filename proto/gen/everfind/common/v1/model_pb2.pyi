@@ -134,8 +134,10 @@ class Calibration(_message.Message):
     MIN_SCORE_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     MEASURE_TIME_FIELD_NUMBER: _builtins.int
+    PAIR_NOISE_FIELD_NUMBER: _builtins.int
+    CHUNKS_FIELD_NUMBER: _builtins.int
     noise_floor: _builtins.float
-    """Cosine that unrelated pairs and off-topic probe questions stay below."""
+    """Evidence, on the scale of cosines, that off-topic probe questions stay below."""
     samples: _builtins.int
     """Number of pairs and probes measured."""
     suggested_min_score: _builtins.float
@@ -144,6 +146,10 @@ class Calibration(_message.Message):
     """Threshold in use, as a cosine."""
     origin: _builtins.str
     """Where the threshold in use comes from: "settings", "calibration" or "model"."""
+    pair_noise: _builtins.float
+    """Cosine that pairs of unrelated chunks stay below."""
+    chunks: _builtins.int
+    """Number of chunks in the index when it was measured."""
     @_builtins.property
     def measure_time(self) -> _timestamp_pb2.Timestamp:
         """When it was measured."""
@@ -157,10 +163,12 @@ class Calibration(_message.Message):
         min_score: _builtins.float = ...,
         origin: _builtins.str = ...,
         measure_time: _timestamp_pb2.Timestamp | None = ...,
+        pair_noise: _builtins.float = ...,
+        chunks: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["measure_time", b"measure_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["measure_time", b"measure_time", "min_score", b"min_score", "noise_floor", b"noise_floor", "origin", b"origin", "samples", b"samples", "suggested_min_score", b"suggested_min_score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks", b"chunks", "measure_time", b"measure_time", "min_score", b"min_score", "noise_floor", b"noise_floor", "origin", b"origin", "pair_noise", b"pair_noise", "samples", b"samples", "suggested_min_score", b"suggested_min_score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

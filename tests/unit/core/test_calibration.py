@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from everfind_core.calibration import Noise, calibration_of, floor_in_use, measure_noise, with_setting
+from everfind_core.model import ModelInfo
+from everfind_core.probes import PROBES
+
+UNKNOWN = ModelInfo("somebody/new-model", "1", 384, 256, "mean")
+KNOWN = replace(UNKNOWN, id="sentence-transformers/all-MiniLM-L6-v2")
+
+
+def test_noise_is_what_probes_find() -> None:
+    random = np.random.default_rng(1)
+    chunks = random.normal(size=(500, 8)).astype(np.float32)
+    chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
+    probes = np.eye(8, dtype=np.float32)
+    noise = measure_noise(probes, chunks)
+    found = []
+    for probe in probes:
+        cosines = sorted((float(probe @ chunk) for chunk in chunks), reverse=True)
+        found.append(0.6 * cosines[0] + 0.4 * sum(cosines[:10]) / 10)
+    assert noise.probes == pytest.approx(np.quantile(found, 0.98), abs=1e-5)
+    assert 0.5 < noise.pairs < 1.0
+    assert noise.samples > 1_000
+    assert measure_noise(probes, chunks) == noise
+
+
+def test_a_floor_follows_for_a_model_that_nobody_measured() -> None:
+    calibration = calibration_of(Noise(0.8, 0.9, 2_040), UNKNOWN, 5.0, 700)
+    assert (calibration.suggested_min_score, calibration.min_score) == (0.83, 0.83)
+    assert (calibration.origin, calibration.chunks, calibration.measured) == ("calibration", 700, 5.0)
+    assert floor_in_use(UNKNOWN, calibration) == 0.83
+    assert floor_in_use(UNKNOWN, None) is None
+
+
+def test_a_measured_floor_beats_one_that_follows_from_noise_and_a_setting_beats_both() -> None:
+    calibration = calibration_of(Noise(0.2, 0.5, 2_040), KNOWN, 5.0, 700)
+    assert (calibration.suggested_min_score, calibration.min_score, calibration.origin) == (0.32, 0.38, "model")
+    assert floor_in_use(KNOWN, calibration) == floor_in_use(KNOWN, None) == 0.38
+    chosen = with_setting(calibration, 0.5)
+    assert (chosen.min_score, chosen.origin, chosen.suggested_min_score) == (0.5, "settings", 0.32)
+    assert with_setting(calibration, None) == calibration
+
+
+def test_probes_are_many_and_distinct() -> None:
+    assert len(set(PROBES)) == len(PROBES) == 40
