@@ -13,6 +13,7 @@ import pytest
 from everfind_core import json_form
 from everfind_core.model import (
     Abstention,
+    Calibration,
     Contribution,
     Coverage,
     FileRef,
@@ -53,6 +54,7 @@ STATUS = WorkspaceStatus(
     "", "/idx", 12, (FolderStatus(Folder("api", "/srv/api"), COVERAGE),), COVERAGE,
     ModelInfo("m", "r", 384, 256, "mean"), findings=(HealthFinding("store", Severity.OK, "fine"),),
     skipped_files=(SKIPPED,),
+    calibration=Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000),
 )  # fmt: skip
 
 
