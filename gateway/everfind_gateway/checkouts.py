@@ -11,6 +11,7 @@ from everfind_core.model import FileText, Folder, GatherAnswer, GrepAnswer, Hit,
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
     from everfind_core.model import (
+        Calibration,
         GatherRequest,
         GrepRequest,
         IndexReport,
@@ -106,6 +107,10 @@ class CheckedOutIndexer:
         place = self.checkouts.place
         matches = (replace(m, absolute_path=place(m.ref.folder, m.ref.path, m.absolute_path)) for m in found.matches)
         return replace(found, matches=tuple(matches))
+
+    def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
+        """See :meth:`everfind_core.ports.Indexer.calibrate`."""
+        return self.indexer.calibrate(cancel=cancel)
 
     def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`; roots are the server's, whose state it is."""
