@@ -37,7 +37,7 @@ from everfind_searcher.hits import ranked_hit, roots_for
 from everfind_searcher.limits import limits_of
 from everfind_searcher.ranking import Ranked, admit, pack
 from everfind_searcher.related.answering import answer_related
-from everfind_searcher.related.expansion import expanded
+from everfind_searcher.related.hop import with_hop
 from everfind_searcher.related.requests import check_related
 from everfind_searcher.reranking import reranked
 from everfind_searcher.settings import SearcherSettings
@@ -123,7 +123,7 @@ class SearchEngine:
         )
         if not request.graph_hops:
             return answer
-        return expanded(answer, request, snapshot, self._finder.visible(request.filters), roots)
+        return with_hop(answer, request, snapshot, self._finder.visible(request.filters), roots)
 
     def _check_workspace(self, asked: str, coverage: IndexCoverage) -> None:
         check_workspace(asked, self._settings.workspace, (one.folder.root for one in coverage.folders))

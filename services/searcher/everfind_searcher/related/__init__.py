@@ -7,4 +7,5 @@
                relations ── uses of their names, definitions of the names they use, nearest vectors
                   │
                answering ── one order, a page of it
+                 hop ── the same for the first hits of a search
 """

@@ -35,7 +35,7 @@ SEEDS = 5
 _HOP = (Relation.CALLER, Relation.CALLEE)
 
 
-def expanded(
+def with_hop(
     answer: SearchAnswer, request: SearchRequest, snapshot: ChunkSnapshot, where: Filters, roots: Mapping[str, str]
 ) -> SearchAnswer:
     """``answer`` with the callers and callees of its first hits after its hits; they pass ``where``, too."""
