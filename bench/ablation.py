@@ -19,7 +19,7 @@ from everfind_core.model import Filters, InputKind, SearchMode
 from everfind_core.ports import ScoredChunk
 from everfind_core.ranking import WEIGHTS, Candidate, Weights, order
 from everfind_embedder import EmbedderSettings, open_embedder
-from everfind_gateway.evaluation_set import EvaluationSet, Question, read_set
+from everfind_gateway.evaluation.labelled import EvaluationSet, Question, read_set
 from everfind_searcher.finding import CANDIDATES
 from everfind_searcher.ranking import rank
 from everfind_searcher.settings import Fusion

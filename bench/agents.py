@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everfind_core.model import Filters, SearchRequest
-from everfind_gateway.evaluation_set import EvaluationSet, Question, read_set
+from everfind_gateway.evaluation.labelled import EvaluationSet, Question, read_set
 from everfind_gateway.mcp.text import hit_text
 from everfind_gateway.settings import load_settings
 from everfind_gateway.workspace import Workspace, open_workspace

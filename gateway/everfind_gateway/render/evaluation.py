@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from everfind_gateway.evaluation import Share
+from everfind_gateway.evaluation.report import Share
 from everfind_gateway.render.numbers import by_reason, count, duration
 
 if TYPE_CHECKING:
-    from everfind_gateway.evaluation import EvalReport, Measured, Measures
+    from everfind_gateway.evaluation.comparison import Change, Comparison
+    from everfind_gateway.evaluation.report import EvalReport, Measured, Measures
 
-_COLUMNS = ("nDCG@10", "MRR@10", "R@1", "R@5", "R@10", "nDCGg@10", "chunk_nDCG@10", "LineHit@5", "stale_first")
+_COLUMNS = (
+    "nDCG@10",
+    "MRR@10",
+    "R@1",
+    "R@5",
+    "R@10",
+    "nDCGg@10",
+    "chunk_nDCG@10",
+    "LineHit@5",
+    "stale_first",
+    "contains@5",
+)
 
 
 def report_text(report: EvalReport) -> str:
@@ -21,7 +33,9 @@ def report_text(report: EvalReport) -> str:
     skipped = by_reason(report.coverage.skipped)
     lines = [
         f"{report.name}, {report.mode.value}: {count(overall.questions, 'question')}, {report.answered:,} answered",
-        f"index: {size}, {duration(report.index_seconds)}" + (f"; skipped: {skipped}" if skipped else ""),
+        f"index: {size}"
+        + (f", {duration(report.index_seconds)}" if report.index_seconds else "")
+        + (f"; skipped: {skipped}" if skipped else ""),
         f"search: p50 {report.p50 * 1000:.1f} ms, p95 {report.p95 * 1000:.1f} ms",
     ]
     if report.kept:
@@ -29,10 +43,25 @@ def report_text(report: EvalReport) -> str:
         lines.append(f"kept by the floor: {kept} with a relevant file in the top 10 ({_shares(report.kept)})")
     if report.silent:
         lines.append(f"without an answer: {_share(report.unanswerable)} met with silence ({_shares(report.silent)})")
-    lines += ["", *_table(_rows(report.measured))]
+    if overall.questions:
+        lines += ["", *_table(_rows(report.measured))]
     if report.floor_off != report.measured:
         lines += ["", "floor off", *_table(_rows(report.floor_off))]
     return "\n".join(lines)
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """The means before and now, and the questions that became worse or better."""
+    lines = ["since then", *(_change(change, change.measure) for change in comparison.means)]
+    worse = [change for change in comparison.questions if change.now < change.before]
+    better = [change for change in comparison.questions if change.now > change.before]
+    lines.append(f"{count(len(worse), 'question')} worse, {len(better):,} better")
+    lines += [_change(change, f"{change.question} {change.measure}") for change in (*worse, *better)]
+    return "\n".join(lines)
+
+
+def _change(change: Change, name: str) -> str:
+    return f"  {name}: {change.before:.4f} → {change.now:.4f} ({change.now - change.before:+.4f})"
 
 
 def _share(share: Share) -> str:

@@ -35,8 +35,9 @@ from everfind_core.model import (
     WorkspaceStatus,
 )
 from everfind_core.ports import Embedder, EventSink
-from everfind_gateway.evaluation import Share, run_eval
-from everfind_gateway.evaluation_set import read_set
+from everfind_gateway.evaluation.labelled import read_set
+from everfind_gateway.evaluation.report import Share
+from everfind_gateway.evaluation.running import run_eval
 from everfind_gateway.render.evaluation import report_text
 from everfind_gateway.settings import Settings, load_settings
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -25,17 +25,19 @@ LineNumber = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 
 
-class _Line(BaseModel):
+class Line(BaseModel):
+    """A line of a file of questions."""
+
     model_config = ConfigDict(frozen=True, strict=True)
 
 
-class _AnswerLine(_Line):
+class _AnswerLine(Line):
     path: Text
     lines: Annotated[list[LineNumber], Field(min_length=2, max_length=2)] | None = None
     grade: Annotated[float, Field(gt=0)] = 1.0
 
 
-class _UnanswerableLine(_Line):
+class _UnanswerableLine(Line):
     id: Text
     query: Text
     kind: str = ""
@@ -53,7 +55,7 @@ class Question:
     """One question. Paths are relative to ``corpus/``; ``root`` names the one folder to search (empty: all).
 
     ``answers`` is empty for a question that has none. ``ignore`` and ``stale`` as in
-    :func:`everfind_core.measures.measure`.
+    :func:`everfind_core.measures.measure`. ``contains`` are words that the first hits must have between them.
     """
 
     id: str
@@ -63,6 +65,7 @@ class Question:
     answers: tuple[Answer, ...] = ()
     ignore: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
+    contains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +98,8 @@ def read_set(directory: Path, *, unanswerable: bool = False) -> EvaluationSet:
     corpus = directory / CORPUS
     if not corpus.is_dir():
         raise InvalidRequestError.of("directory", f"{directory} holds no directory {CORPUS}/", hint=_HINT)
-    questions = [_question(line) for line in _read_lines(directory / QUESTIONS, _QuestionLine, corpus)]
-    others = _read_lines(directory / UNANSWERABLE, _UnanswerableLine, corpus) if unanswerable else []
+    questions = [_question(line) for line in _read_known(directory / QUESTIONS, _QuestionLine, corpus)]
+    others = _read_known(directory / UNANSWERABLE, _UnanswerableLine, corpus) if unanswerable else []
     without_answer = [Question(line.id, line.query, line.kind, line.root or "") for line in others]
     resolved = corpus.resolve()
     return EvaluationSet(
@@ -126,43 +129,54 @@ def _question(line: _QuestionLine) -> Question:
     )
 
 
-LineT = TypeVar("LineT", bound=_UnanswerableLine)
+LineT = TypeVar("LineT", bound=Line)
+KnownT = TypeVar("KnownT", bound=_UnanswerableLine)
 
 
-def _read_lines(path: Path, shape: type[LineT], corpus: Path) -> list[LineT]:
+def read_lines(path: Path, shape: type[LineT], hint: str) -> Iterator[tuple[int, LineT]]:
+    """The lines of a JSON lines file, blank ones left out, each with its number.
+
+    Raises:
+        InvalidRequestError: it cannot be read, a line does not have the ``shape``, or there is none.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         what = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise InvalidRequestError.of("directory", f"{path} cannot be read: {what}", hint=_HINT) from None
+        raise InvalidRequestError.of("questions", f"{path} cannot be read: {what}", hint=hint) from None
+    lines = [(number, raw) for number, raw in enumerate(text.split("\n"), start=1) if raw.strip()]
+    if not lines:
+        raise InvalidRequestError.of("questions", f"{path}: it holds no question", hint=hint)
+    for number, raw in lines:
+        yield number, _parse(raw, shape, f"{path}:{number}", hint)
+
+
+def _read_known(path: Path, shape: type[KnownT], corpus: Path) -> list[KnownT]:
+    """The lines of a set's file, whose ids must differ and whose roots must be there."""
     roots = {entry.name for entry in corpus.iterdir() if entry.is_dir()}
-    found: dict[str, LineT] = {}
-    for number, raw in enumerate(text.split("\n"), start=1):
-        if not raw.strip():
-            continue
-        line = _parse(raw, shape, f"{path}:{number}")
+    found: dict[str, KnownT] = {}
+    for number, line in read_lines(path, shape, _HINT):
         if line.id in found:
             raise _malformed(f"{path}:{number}", f"the id {line.id!r} stands on a line before, too")
         if line.root is not None and line.root not in roots:
             raise _malformed(f"{path}:{number}", f"the root {line.root!r} is no directory of {CORPUS}/")
         found[line.id] = line
-    if not found:
-        raise _malformed(str(path), "it holds no question")
     return list(found.values())
 
 
-def _parse(raw: str, shape: type[LineT], place: str) -> LineT:
+def _parse(raw: str, shape: type[LineT], place: str, hint: str) -> LineT:
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise _malformed(place, f"not JSON: {error}") from None
+        raise InvalidRequestError.of("questions", f"{place}: not JSON: {error}", hint=hint) from None
     try:
         return shape.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise _malformed(place, f"{where}: {first['msg']}" if where else first["msg"]) from None
+        what = f"{where}: {first['msg']}" if where else first["msg"]
+        raise InvalidRequestError.of("questions", f"{place}: {what}", hint=hint) from None
 
 
 def _malformed(place: str, what: str) -> InvalidRequestError:
-    return InvalidRequestError.of("directory", f"{place}: {what}", hint=_HINT)
+    return InvalidRequestError.of("questions", f"{place}: {what}", hint=_HINT)
