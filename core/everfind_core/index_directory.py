@@ -24,7 +24,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -40,6 +39,7 @@ from everfind_core.errors import (
 )
 from everfind_core.model import Calibration, Coverage, Folder, ModelInfo, ModelSource
 from everfind_core.paths import encode_os_path, printable
+from everfind_core.whole_files import replace_file
 
 T = TypeVar("T")
 
@@ -291,23 +291,14 @@ def make_current(index_directory: Path, location: IndexLocation) -> None:
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Replace a JSON file whole: beside, to the disk, then renamed.
+    """Replace a JSON file whole.
 
     Raises:
         StorageError: the directory cannot be written.
     """
-    temporary = ""
     try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", delete=False) as file:
-            temporary = file.name
-            json.dump(value, file, ensure_ascii=True, separators=(",", ":"))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        replace_file(path, json.dumps(value, ensure_ascii=True, separators=(",", ":")), mode=0o644)
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise storage_error(error, path.parent) from error
 
 

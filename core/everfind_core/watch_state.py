@@ -10,7 +10,6 @@ import contextlib
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from types import MappingProxyType
 
 from everfind_core.index_directory import WATCH_LOCK, storage_error
 from everfind_core.model import Coverage
+from everfind_core.whole_files import replace_file
 
 WATCH_STATE = "watch.json"
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -64,10 +64,7 @@ def write_watch_state(index_directory: Path, state: WatchState) -> None:
     """
     text = json.dumps({"pending": dict(state.pending), "behind": sorted(state.behind)})
     try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=index_directory, prefix=".", delete=False) as file:
-            file.write(text)
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(index_directory / WATCH_STATE)
+        replace_file(index_directory / WATCH_STATE, text, mode=0o644, durable=False)
     except OSError as error:
         raise storage_error(error, index_directory) from error
 

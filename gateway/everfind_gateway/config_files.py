@@ -23,7 +23,8 @@ from everfind_core.errors import (
     UntrustedSettingError,
 )
 from everfind_core.paths import decode_os_path
-from everfind_gateway.file_edits import replace_file
+from everfind_core.whole_files import replace_file
+from everfind_gateway.file_edits import mode_of
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -189,7 +190,7 @@ def change(file: SettingsFile, edit: Callable[[TOMLDocument], T], *, keys: froze
             written = document.as_string()
             if written != text:
                 _check_rest_unchanged(target, before, written, keys)
-                replace_file(target, written)
+                replace_file(target, written, mode=mode_of(target, 0o600))
     except OSError as error:
         raise _write_error(error, target) from error
     return result

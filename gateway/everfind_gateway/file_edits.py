@@ -3,39 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import ConfigError, StorageError
+from everfind_core.whole_files import replace_file
 
 
-def replace_file(target: Path, text: str, new_mode: int = 0o600) -> None:
-    """Write beside ``target``, then rename: a crash leaves the old file or the new one, with the old file's mode.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    mode = target.stat().st_mode & 0o777 if target.exists() else new_mode
-    temporary = target.parent / f".{target.name}.{secrets.token_hex(8)}"
-    try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            os.fchmod(stream.fileno(), mode)
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    directory = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+def mode_of(file: Path, new: int) -> int:
+    """The mode of ``file``; ``new`` where there is none yet."""
+    return file.stat().st_mode & 0o777 if file.exists() else new
 
 
 def edit_text(file: Path, edit: Callable[[str], str]) -> bool:
@@ -54,7 +32,7 @@ def edit_text(file: Path, edit: Callable[[str], str]) -> bool:
         if after == before:
             return False
         target.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(target, after, new_mode=0o644)
+        replace_file(target, after, mode=mode_of(target, 0o644))
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file} is not UTF-8 text", hint="Correct it; it was left as it is.") from error
     except OSError as error:

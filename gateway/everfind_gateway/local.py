@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from everfind_core.ports import Chunker, ChunkReader, ChunkWriter, Embedder, Indexer, Reranker, Searcher
     from everfind_gateway.settings import Settings
     from everfind_indexer.engine import IndexEngine
-    from everfind_indexer.settings import IndexerSettings, KeptVectors
+    from everfind_indexer.settings import IndexerSettings
     from everfind_indexer.watching import Follower
     from everfind_rpc.service import Service
     from everfind_searcher.engine import SearchEngine
@@ -173,7 +173,7 @@ def _open_indexer(settings: Settings, embedder: Embedder, outgoing: tuple[str, .
 
 def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerSettings:
     from everfind_core.lifecycle import Vocabulary
-    from everfind_indexer.settings import IndexerSettings
+    from everfind_indexer.settings import IndexerSettings, KeptVectors
     from everfind_indexer.sizes import SizeLimits
 
     return IndexerSettings(
@@ -187,7 +187,9 @@ def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerS
         chunk_overlap=settings.chunk_overlap,
         concurrency=settings.concurrency,
         min_score=settings.min_score,
-        kept_vectors=_kept_vectors(settings),
+        kept_vectors=KeptVectors.unless_off(
+            settings.vector_cache_dir, settings.vector_cache_days, settings.vector_cache_bytes
+        ),
         vocabulary=Vocabulary.with_words(settings.lifecycle_words),
         outgoing=outgoing,
     )
@@ -223,14 +225,6 @@ def _open_chunker() -> Chunker:
     from everfind_indexer.syntax import SyntaxChunker
 
     return SyntaxChunker()
-
-
-def _kept_vectors(settings: Settings) -> KeptVectors | None:
-    if not settings.vector_cache_days:
-        return None
-    from everfind_indexer.settings import KeptVectors
-
-    return KeptVectors(settings.vector_cache_dir, settings.vector_cache_days, settings.vector_cache_bytes)
 
 
 def _open_writer(directory: Path, dimensions: int) -> ChunkWriter:

@@ -12,12 +12,12 @@ import json
 import os
 import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from everfind_core import __version__
+from everfind_core.whole_files import replace_file
 
 FILE = "server.json"
 LOCK = "server.lock"
@@ -72,10 +72,7 @@ class Announcement:
             return
         word = RunningServer(address, self.token, str(self._index_dir), self._digest, __version__, os.getpid())
         with contextlib.suppress(OSError):
-            descriptor, temporary = tempfile.mkstemp(dir=self._index_dir, prefix=f".{FILE}-")  # mode 0600
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(asdict(word), file)
-            Path(temporary).replace(self._index_dir / FILE)
+            replace_file(self._index_dir / FILE, json.dumps(asdict(word)), durable=False)
 
 
 def running_server(index_dir: Path, digest: str) -> RunningServer | None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import ConfigError, InvalidRequestError, UnauthenticatedError
+from everfind_core.whole_files import replace_file
 
 TOKEN_BYTES = 32
 TOKEN_PREFIX = "evf_"  # noqa: S105 - what every token begins with, so that scanners of secrets know one
@@ -216,19 +215,10 @@ def _token(entry: dict[str, Any]) -> Token:
 
 def _write(path: Path, tokens: Iterable[Token]) -> None:
     content = {"format": FORMAT, "tokens": [asdict(token) for token in tokens]}
-    temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", delete=False) as file:
-            temporary = file.name
-            json.dump(content, file, indent=2)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
+        replace_file(path, json.dumps(content, indent=2) + "\n")
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise _unusable(path, error.strerror or str(error)) from error
 
 

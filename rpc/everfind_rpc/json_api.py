@@ -6,7 +6,6 @@ the configured address and nowhere else.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import random
 import threading
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError, EverfindError, ModelUnusableError, UnavailableError
+from everfind_rpc.hosts import is_loopback
 
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Answers that another attempt may change."""
@@ -52,7 +52,7 @@ class Endpoint:
             raise ConfigError(
                 f"{setting}: {self.url!r} is not an http or https address", hint="Write it as https://HOST/PATH."
             )
-        if self.key and parts.scheme == "http" and not _is_loopback(parts.hostname):
+        if self.key and parts.scheme == "http" and not is_loopback(parts.hostname):
             raise ConfigError(
                 f"{setting}: a key would go to {parts.hostname} in the clear", hint="Use its https address."
             )
@@ -185,13 +185,6 @@ def _one_word(key: str, place: str) -> str:
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise ConfigError(f"{place} holds no key", hint="It is one word, as the provider gave it.")
     return key
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _retry_after(header: str) -> float:

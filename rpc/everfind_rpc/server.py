@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import signal
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from everfind_core.errors import ConfigError
 from everfind_rpc.auth import TokenFile
 from everfind_rpc.channel import KEEPALIVE_SECONDS, MAX_MESSAGE_BYTES
 from everfind_rpc.handlers import MAX_CALL_SECONDS, Handlers
+from everfind_rpc.hosts import is_loopback
 from everfind_rpc.metrics import Metrics
 from everfind_rpc.service import Service
 from everfind_rpc.tls import ServerTls, server_credentials
@@ -63,7 +63,7 @@ class Server:
         self._handlers = Handlers(
             settings.tokens,
             metrics or Metrics(),
-            needs_tokens=not _is_loopback(settings.listen),
+            needs_tokens=not is_loopback(settings.listen.rpartition(":")[0]),
             threads=settings.threads,
             max_calls=settings.max_calls,
             max_streams=settings.max_streams,
@@ -164,19 +164,11 @@ def check_listen(settings: ServerSettings) -> None:
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
         raise ConfigError(f"{settings.listen!r} is no HOST:PORT", hint="Such as 127.0.0.1:50051.")
     tokens = settings.tokens.tokens() if settings.tokens else ()
-    if not tokens and not _is_loopback(settings.listen):
+    if not tokens and not is_loopback(host):
         raise ConfigError(
             f"will not listen on {settings.listen}: other machines could read everything without a token",
             hint="Make a token with `everfind token create`, or listen on 127.0.0.1.",
         )
-
-
-def _is_loopback(listen: str) -> bool:
-    host = listen.rpartition(":")[0].strip("[]")
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _options(settings: ServerSettings) -> list[tuple[str, int]]:

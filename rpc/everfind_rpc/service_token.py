@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from everfind_core.errors import ConfigError, EverfindError, UnauthenticatedError
+from everfind_core.whole_files import replace_file
 from everfind_rpc.auth import Scope, TokenFile
 
 NAME = "services"
@@ -68,12 +69,8 @@ def _is_known(tokens: TokenFile, secret_file: Path) -> bool:
 
 
 def _write_private(path: Path, secret: str) -> None:
-    temporary = path.with_name(f".{path.name}.new")
     try:
-        temporary.unlink(missing_ok=True)
-        temporary.touch(mode=0o600)
-        temporary.write_text(secret + "\n", encoding="ascii")
-        temporary.replace(path)
+        replace_file(path, secret + "\n")
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="Check its owner and mode.") from error
 

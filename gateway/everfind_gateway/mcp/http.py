@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from starlette.responses import PlainTextResponse
 
 from everfind_core.errors import InvalidRequestError, UnavailableError
 from everfind_gateway.render.streams import note
+from everfind_rpc.hosts import is_loopback
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -74,16 +74,6 @@ def check_options(options: HttpOptions) -> None:
             f"{options.host!r} can be reached by others, and no token is set",
             hint="Set EVERFIND_MCP_TOKEN or --token-file, or listen on 127.0.0.1.",
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches ``host``."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def application(server: Server[None], options: HttpOptions) -> ASGIApp:

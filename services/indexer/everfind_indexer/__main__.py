@@ -16,7 +16,6 @@ from pydantic_settings import NoDecode
 from everfind_core.index_directory import check_writable
 from everfind_core.model import Folder
 from everfind_core.paths import encode_os_path
-from everfind_indexer.settings import KeptVectors
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
 
@@ -92,7 +91,7 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
     from everfind_core.lifecycle import Vocabulary
     from everfind_indexer.engine import IndexEngine
     from everfind_indexer.servicer import indexer_service
-    from everfind_indexer.settings import IndexerSettings
+    from everfind_indexer.settings import IndexerSettings, KeptVectors
     from everfind_indexer.sizes import SizeLimits
     from everfind_indexer.store import open_writer
     from everfind_indexer.syntax import SyntaxChunker
@@ -114,7 +113,9 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
         code_chunk_tokens=settings.code_chunk_tokens,
         chunk_overlap=settings.chunk_overlap,
         concurrency=settings.concurrency,
-        kept_vectors=_kept_vectors(settings),
+        kept_vectors=KeptVectors.unless_off(
+            settings.vector_cache_dir or settings.index_dir, settings.vector_cache_days, settings.vector_cache_bytes
+        ),
         vocabulary=Vocabulary.with_words(settings.lifecycle_words),
     )
     engine = IndexEngine(indexer_settings, patient, SyntaxChunker(), open_writer)
@@ -123,13 +124,6 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
         stack.callback(follower.close)
         follower.start()
     return [indexer_service(engine, patient.wait_until_ready)]
-
-
-def _kept_vectors(settings: IndexerServerSettings) -> KeptVectors | None:
-    if not settings.vector_cache_days:
-        return None
-    directory = settings.vector_cache_dir or settings.index_dir
-    return KeptVectors(directory, settings.vector_cache_days, settings.vector_cache_bytes)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,11 @@ class KeptVectors:
     days: float = 14.0
     max_bytes: int = 1 << 30
 
+    @classmethod
+    def unless_off(cls, directory: Path, days: float, max_bytes: int) -> KeptVectors | None:
+        """None for no days, which keep none."""
+        return cls(directory, days, max_bytes) if days else None
+
 
 @dataclass(frozen=True, slots=True)
 class IndexerSettings:

@@ -6,8 +6,6 @@ the question's text is sent. Whatever comes back is data: it only adds words and
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -15,6 +13,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError, DeadlineExceededError, ModelUnusableError, UnavailableError
 from everfind_core.ranking import read_query
 from everfind_rpc.json_api import Endpoint, JsonApi
+from everfind_searcher.remembered import Remembered
 
 WAYS: Final = 3
 """So many are asked for, and at most so many taken."""
@@ -48,27 +47,22 @@ class Expander:
     def __init__(self, api: JsonApi, model: str) -> None:
         self._api = api
         self._model = model
-        self._guard = threading.Lock()
-        self._known: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._known: Remembered[str, tuple[str, ...]] = Remembered(REMEMBERED)
 
     def expand(self, query: str, cancel: Cancellation) -> tuple[str, ...]:
         """Other ways to ask ``query``; none for a query that names something exactly, or without a usable answer."""
         if read_query(query).names:
             return ()
-        with self._guard:
-            if query in self._known:
-                self._known.move_to_end(query)
-                return self._known[query]
+        known = self._known.get(query)
+        if known is not None:
+            return known
         try:
             answer = self._api.post("/chat/completions", self._body(query), budget=BUDGET_SECONDS, cancel=cancel)
         except (ModelUnusableError, UnavailableError, DeadlineExceededError):
             cancel.check()
             return ()
         ways = ways_in(answer, query)
-        with self._guard:
-            self._known[query] = ways
-            if len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
+        self._known.put(query, ways)
         return ways
 
     def close(self) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-
 import numpy as np
 import numpy.typing as npt
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.model import InputKind
 from everfind_core.ports import Embedder
+from everfind_searcher.remembered import Remembered
 
 REMEMBERED = 256
 """Queries whose vectors are kept, half a megabyte with the default model."""
@@ -21,19 +19,14 @@ class QueryVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._guard = threading.Lock()
-        self._known: OrderedDict[tuple[str, str], npt.NDArray[np.float32]] = OrderedDict()
+        self._known: Remembered[tuple[str, str], npt.NDArray[np.float32]] = Remembered(REMEMBERED)
 
     def of(self, text: str, cancel: Cancellation) -> npt.NDArray[np.float32]:
         """The vector of ``text`` as a query, of shape (dimensions,)."""
         key = (self._embedder.model().identity, text)
-        with self._guard:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
+        known = self._known.get(key)
+        if known is not None:
+            return known
         vector: npt.NDArray[np.float32] = self._embedder.embed([text], InputKind.QUERY, cancel=cancel)[0]
-        with self._guard:
-            self._known[key] = vector
-            if len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
+        self._known.put(key, vector)
         return vector

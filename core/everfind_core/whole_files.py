@@ -1,0 +1,40 @@
+"""Files that are replaced whole: a reader, and whoever comes after a crash, sees the old one or the new one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def replace_file(target: Path, text: str, *, mode: int = 0o600, durable: bool = True) -> None:
+    """Write beside ``target``, then rename. The file has ``mode`` from its first byte on, whatever the umask.
+
+    Without ``durable`` nothing waits for the disk: for what counts only as long as its writer lives.
+
+    Raises:
+        OSError: it cannot be written; the old file is as it was.
+    """
+    temporary = target.parent / f".{target.name}.{secrets.token_hex(8)}"
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            os.fchmod(stream.fileno(), mode)
+            stream.write(text)
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if durable:
+        _sync_directory(target.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
