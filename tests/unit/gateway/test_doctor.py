@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import everfind_embedder
 from everfind_core.index_directory import INDEXES
 from everfind_core.model import HealthFinding, IndexRequest, Severity
 from everfind_core.store_schema import TABLE_DIRECTORY
-from everfind_gateway import local
 from everfind_gateway.doctor import check_index, examine
 from everfind_gateway.settings import Settings, load_settings
 from everfind_gateway.workspace import open_workspace
@@ -20,7 +20,7 @@ from tests.support.fakes import FakeEmbedder
 @pytest.fixture
 def settings(home: Path, user_config: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A folder with a few files, indexed."""
-    monkeypatch.setattr(local, "open_embedder", lambda _settings: FakeEmbedder())
+    monkeypatch.setattr(everfind_embedder, "open_embedder", lambda _settings: FakeEmbedder())
     folder = home / "notes"
     folder.mkdir()
     for number in range(5):
