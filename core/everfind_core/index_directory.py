@@ -9,6 +9,7 @@
         writer.lock             held by the one process that writes; names it
         watcher.lock            held by the one process that follows the folders
         watch.json              what that one knows to have changed
+        server.json             where a server of this machine answers for this index
         indexes/<index id>/
             manifest.json       what made this index: formats, model, chunker, sizes
             coverage.json       what it covers, folder by folder; rewritten after each commit
@@ -51,6 +52,7 @@ GENERATIONS_PER_INDEX = 10**9
 POINTER = "current.json"
 LOCK = "writer.lock"
 WATCH_LOCK = "watcher.lock"
+SERVER = "server.json"
 INDEXES = "indexes"
 MANIFEST = "manifest.json"
 COVERAGE = "coverage.json"
@@ -182,7 +184,7 @@ def check_place(index_directory: Path) -> None:
         names = {path.name for path in index_directory.iterdir()} if index_directory.exists() else set()
     except OSError as error:
         raise storage_error(error, index_directory) from error
-    if names and names.isdisjoint({POINTER, LOCK, WATCH_LOCK, INDEXES}):
+    if names and names.isdisjoint({POINTER, LOCK, WATCH_LOCK, SERVER, INDEXES}):
         raise StorageError(
             f"{index_directory} is not empty and holds no index: {min(names)!r} lies there",
             hint="Set `index_dir` to a directory of its own.",

@@ -17,9 +17,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from everfind_core import __version__
+from everfind_core.index_directory import SERVER
 from everfind_core.whole_files import replace_file
 
-FILE = "server.json"
+FILE = SERVER
 LOCK = "server.lock"
 _MAX_BYTES = 10_000
 

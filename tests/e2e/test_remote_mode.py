@@ -158,6 +158,7 @@ def test_three_services_answer_as_one_process_does(home: Home) -> None:
         "EVERFIND_FOLDERS": f"{home.base / 'code'},docs={home.base / 'docs'}",
         "EVERFIND_EMBEDDER": embedder,
         "EVERFIND_INDEXER": indexer,
+        "EVERFIND_WATCH": "false",
     }
     pids: dict[str, int] = {}
     with contextlib.ExitStack() as stack:

@@ -76,6 +76,7 @@ def team(
         "IMAGE_TAG": TAG,
         "EVERFIND_PUBLISH": address,
         "EVERFIND_ROOT": str(base),
+        "EVERFIND_WATCH": "false",
         "TEST_BASE": str(base),
         "TEST_INDEX": str(_index_directory(base)),
         "EMBEDDER_CPUS": str(min(2, os.cpu_count() or 1)),
