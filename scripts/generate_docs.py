@@ -18,7 +18,7 @@ from everfind_core.errors import EXIT_CODES, ErrorKind
 from everfind_core.secret_formats import RULES
 from everfind_gateway.cli import main as everfind
 from everfind_gateway.cli.app import COMMANDS, GROUPS
-from everfind_gateway.settings import ENV_PREFIX, setting_fields
+from everfind_gateway.setting_values import ENV_PREFIX, setting_fields
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 MADE = "<!-- Made by scripts/generate_docs.py; change the code, then run `make docs`. -->"

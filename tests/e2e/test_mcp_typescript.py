@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import pytest
 
-from everfind_gateway.settings import ToolName
+from everfind_gateway.setting_values import ToolName
 from tests.support.corpus import write_corpus
 from tests.support.processes import Home
 

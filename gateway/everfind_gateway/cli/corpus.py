@@ -129,7 +129,7 @@ def _forget(settings: Settings, folder: Folder, *, purge: bool) -> int:
 
 
 def _values(settings: Settings) -> dict[str, Any]:
-    from everfind_gateway.settings import setting_fields
+    from everfind_gateway.setting_values import setting_fields
 
     return settings.model_dump(mode="json", include=set(setting_fields()))
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import ConfigError, InvalidRequestError, UntrustedSettingError
-from everfind_gateway.settings import load_settings, project_settings, setting_fields
+from everfind_gateway.setting_values import project_settings, setting_fields
+from everfind_gateway.settings import load_settings
 
 
 def write(path: Path, text: str) -> Path:
