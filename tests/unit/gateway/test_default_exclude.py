@@ -15,7 +15,7 @@ from tests.support.fakes import FakeEmbedder
 
 
 def test_the_searcher_leaves_it_out(home: Path, user_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "open_embedder", lambda _settings: FakeEmbedder())
+    monkeypatch.setattr(local, "_open_embedder", lambda _settings: FakeEmbedder())
     for name in ("notes/new.md", "notes/archive/old.md", "notes/drafts/odd.md"):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text("Wombats dig.\n")

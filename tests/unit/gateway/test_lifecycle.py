@@ -48,7 +48,7 @@ class Corpus:
 @pytest.fixture
 def corpus(home: Path, user_config: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Corpus]:
     embedder = FakeEmbedder()
-    monkeypatch.setattr(local, "open_embedder", lambda _settings: embedder)
+    monkeypatch.setattr(local, "_open_embedder", lambda _settings: embedder)
     (home / "notes").mkdir()
     user_config.write_text(f'[[folders]]\npath = "{home}/notes"\n')
     with open_workspace(load_settings()) as workspace:

@@ -24,7 +24,7 @@ def hits(settings: Settings, **options: object) -> list[tuple[str, float]]:
 
 
 def test_boosts_move_ranks_and_never_scores(home: Path, user_config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "open_embedder", lambda _settings: FakeEmbedder())
+    monkeypatch.setattr(local, "_open_embedder", lambda _settings: FakeEmbedder())
     texts = {
         "notes/a.md": "Wombats dig.\n",
         "notes/old/b.md": "Wombats dig deep.\n",
