@@ -18,7 +18,6 @@ import numpy.typing as npt
 from bench import corpora
 from bench.figures import Cost, Figure, run
 from everfind_core.model import FileRef, Folder
-from everfind_embedder.encoder import plan_runs
 from everfind_embedder.packaged import load_packaged
 from everfind_embedder.quota import cpu_quota
 from everfind_indexer.extractors import Extraction
@@ -114,7 +113,7 @@ def _sequences(corpus: Path) -> list[Ids]:
 def _bare_loop(sequences: Sequence[Ids]) -> float:
     """Seconds that the model alone needs for ``sequences``, with the best session settings, on all cores."""
     model = load_packaged()
-    runs = plan_runs([len(s) for s in sequences], model.run_tokens)
+    runs = _plan_runs([len(s) for s in sequences], model.run_tokens)
 
     def one(indices: npt.NDArray[np.intp]) -> None:
         model.encoder.run(np.stack([sequences[i] for i in indices]))
@@ -124,3 +123,14 @@ def _bare_loop(sequences: Sequence[Ids]) -> float:
         start = time.perf_counter()
         list(threads.map(one, runs))
         return time.perf_counter() - start
+
+
+def _plan_runs(lengths: Sequence[int], run_tokens: int) -> list[npt.NDArray[np.intp]]:
+    """Indices of sequences that go into one run: equal lengths, about ``run_tokens`` tokens, longest first."""
+    sizes = np.asarray(lengths, np.intp)
+    order = np.argsort(-sizes, kind="stable")
+    runs: list[npt.NDArray[np.intp]] = []
+    for group in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
+        step = max(1, run_tokens // int(sizes[group[0]]))
+        runs.extend(group[first : first + step] for first in range(0, len(group), step))
+    return runs

@@ -108,7 +108,7 @@ class LocalReranker:
             scores[position] = model.score(pairs[position])
 
         longest_first = sorted(range(len(pairs)), key=lambda position: -pairs[position].ids.size)
-        self._pool.run([partial(fill, position) for position in longest_first], urgent=True, cancel=cancel)
+        self._pool.run([partial(fill, position) for position in longest_first], cancel=cancel)
         return scores
 
     def close(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -82,21 +81,6 @@ def normalized(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = vectors / np.maximum(lengths, _TINY)
     return unit
-
-
-def plan_runs(lengths: Sequence[int], run_tokens: int = RUN_TOKENS) -> list[npt.NDArray[np.intp]]:
-    """Which sequences go into one run together: equal lengths, about ``run_tokens`` tokens, long ones alone.
-
-    Each array holds indices into ``lengths``; long runs come first, so that threads end at about the same time.
-    """
-    sizes = np.asarray(lengths, np.intp)
-    order = np.argsort(-sizes, kind="stable")
-    borders = np.flatnonzero(np.diff(sizes[order])) + 1
-    runs: list[npt.NDArray[np.intp]] = []
-    for group in np.split(order, borders) if len(order) else []:
-        step = max(1, run_tokens // max(1, int(sizes[group[0]])))
-        runs.extend(group[first : first + step] for first in range(0, len(group), step))
-    return runs
 
 
 def _pooled(states: Vectors, pooling: Pooling) -> Vectors:

@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import InputKind, ModelInfo, Vectors
-from everfind_embedder.encoder import TokenIds, plan_runs
+from everfind_embedder.encoder import TokenIds
 from everfind_embedder.loaded import LoadedModel
-from everfind_embedder.pool import JobPool
+from everfind_embedder.pool import BatchPool
 from everfind_embedder.tokenizer import HubTokenizer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sequence:
+    """Wrapped token ids, and the row that gets their vector."""
+
+    model: LoadedModel
+    ids: TokenIds
+    vector: Vectors
 
 
 class OnnxEmbedder:
     """Implements :class:`everfind_core.ports.Embedder` in this process.
 
-    The same text gives the same vector whatever else is in the call: sequences are never padded, and only equal
-    lengths share a run.
+    The same text gives the same vector whatever else is in its call or in others: sequences are never padded, and only
+    equal lengths share a run. Queries and documents have ``threads`` each: a query begins at once and shares the
+    processor with the documents under way, as one run of theirs lasts longer than ten queries.
     """
 
-    def __init__(self, load: Callable[[], LoadedModel], threads: int) -> None:
-        """Wrap ``load``, which is called at first use, and again if it failed; ``threads`` embed at once."""
+    def __init__(self, load: Callable[[], LoadedModel], threads: int, *, waiting_tokens: int | None = None) -> None:
+        """Wrap ``load``, which is called at first use, and again if it failed.
+
+        Calls are refused while more than ``waiting_tokens`` of their kind wait; None never refuses.
+        """
         self._load = load
-        self._pool = JobPool(threads)
+        self.pools = {kind: _pool(threads, waiting_tokens) for kind in InputKind}
         self._guard = threading.Lock()
         self._model: LoadedModel | None = None
         self.threads = threads
@@ -48,7 +60,10 @@ class OnnxEmbedder:
     def embed(self, texts: Sequence[str], kind: InputKind, *, cancel: Cancellation | None = None) -> Vectors:
         """Vectors of ``texts``, in their order; the model's prefix for ``kind`` is put before each.
 
-        A text beyond the window is cut at it. Queries go before documents that are under way.
+        A text beyond the window is cut at it.
+
+        Raises:
+            OverloadedError: too much waits already.
         """
         model = self._loaded()
         ids_of = self._query_ids if kind is InputKind.QUERY else self._document_ids
@@ -57,13 +72,14 @@ class OnnxEmbedder:
             if cancel is not None:
                 cancel.check()
             sequences.append(ids_of(model, text))
-        return self._run(model, sequences, urgent=kind is InputKind.QUERY, cancel=cancel)
+        return self._run(model, sequences, kind, cancel)
 
     def embed_tokens(self, sequences: Sequence[TokenIds], *, cancel: Cancellation | None = None) -> Vectors:
         """Vectors of documents given as token ids without special tokens or prefix, each within the budget.
 
         Raises:
             InvalidRequestError: a sequence is longer than ``model().text_budget``.
+            OverloadedError: too much waits already.
         """
         model = self._loaded()
         budget = model.info.text_budget
@@ -75,11 +91,12 @@ class OnnxEmbedder:
                     hint="Cut the document into chunks within the model's text budget.",
                 )
         prefix = self._document_prefix(model)
-        return self._run(model, [np.concatenate([prefix, ids]) for ids in sequences], urgent=False, cancel=cancel)
+        return self._run(model, [np.concatenate([prefix, ids]) for ids in sequences], InputKind.DOCUMENT, cancel)
 
     def close(self) -> None:
         """End the worker threads; the embedder cannot be used any more."""
-        self._pool.close()
+        for pool in self.pools.values():
+            pool.close()
 
     def _loaded(self) -> LoadedModel:
         with self._guard:
@@ -101,15 +118,26 @@ class OnnxEmbedder:
         return model.tokenizer.prefix_ids(model.info.document_prefix)
 
     def _run(
-        self, model: LoadedModel, sequences: Sequence[TokenIds], *, urgent: bool, cancel: Cancellation | None
+        self, model: LoadedModel, sequences: Sequence[TokenIds], kind: InputKind, cancel: Cancellation | None
     ) -> Vectors:
-        wrapped = [model.tokenizer.wrap(ids) for ids in sequences]
-        vectors = np.empty((len(wrapped), model.info.dimensions), np.float32)
-        runs = plan_runs([len(ids) for ids in wrapped], model.run_tokens)
-        self._pool.run([partial(_encode, model, wrapped, run, vectors) for run in runs], urgent=urgent, cancel=cancel)
+        vectors = np.empty((len(sequences), model.info.dimensions), np.float32)
+        items = [_Sequence(model, model.tokenizer.wrap(ids), row) for ids, row in zip(sequences, vectors, strict=True)]
+        # Long ones first, so that threads end at about the same time.
+        self.pools[kind].run(sorted(items, key=lambda item: -len(item.ids)), cancel=cancel)
         return vectors
 
 
-def _encode(model: LoadedModel, wrapped: Sequence[TokenIds], run: npt.NDArray[np.intp], vectors: Vectors) -> None:
-    """One run: fill the rows of ``vectors`` that ``run`` names."""
-    vectors[run] = model.encoder.run(np.stack([wrapped[index] for index in run]))
+def _pool(threads: int, limit: int | None) -> BatchPool[_Sequence]:
+    return BatchPool(threads, _encode, size=lambda item: len(item.ids), together=_run_length, limit=limit)
+
+
+def _run_length(sequence: _Sequence) -> int:
+    """How many sequences of this length one run takes."""
+    return sequence.model.run_tokens // len(sequence.ids)
+
+
+def _encode(sequences: Sequence[_Sequence]) -> None:
+    """One run over sequences of one length."""
+    vectors = sequences[0].model.encoder.run(np.stack([sequence.ids for sequence in sequences]))
+    for sequence, vector in zip(sequences, vectors, strict=True):
+        sequence.vector[:] = vector

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everfind_core.cancellation import Cancellation
@@ -15,10 +15,9 @@ from everfind_core.errors import CancelledError, InvalidRequestError, ModelUnusa
 from everfind_core.model import InputKind, ModelSource, Vectors
 from everfind_core.ports import Embedder
 from everfind_embedder import EmbedderSettings, open_embedder
-from everfind_embedder.encoder import plan_runs
 from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loaded import LoadedModel
-from everfind_embedder.packaged import INT8_ROWS, load_packaged
+from everfind_embedder.packaged import GRAPH_REVISION, INT8_ROWS, load_packaged
 from everfind_embedder.processor import has_int8_dot_product
 from everfind_embedder.quota import cpu_quota
 
@@ -43,6 +42,17 @@ def test_fidelity_to_fp32(embedder: OnnxEmbedder, reference_texts: list[str]) ->
     cosines = 1 - distances(vectors, FP32)
     assert cosines.mean() >= 0.997
     assert cosines.min() >= 0.98
+
+
+def test_another_graph_of_the_same_revision_gives_the_same_vectors(
+    embedder: OnnxEmbedder, reference_texts: list[str]
+) -> None:
+    if embedder.model().variant != INT8_ROWS:
+        pytest.skip("this CPU has no 8-bit dot product")
+    kept = np.load(Path(__file__).parent / "int8_rows_reference.npz")
+    assert str(kept["graph_revision"]) == GRAPH_REVISION
+    vectors = embedder.embed(reference_texts[: len(kept["vectors"])], DOCUMENT)
+    np.testing.assert_allclose(vectors, kept["vectors"], rtol=0, atol=1e-5)
 
 
 def test_vectors_are_float32_of_unit_length(embedder: OnnxEmbedder, reference_texts: list[str]) -> None:
@@ -172,12 +182,21 @@ def test_this_machine_runs_the_fast_variant(embedder: OnnxEmbedder) -> None:
     assert embedder.model().variant == INT8_ROWS
 
 
-@given(st.lists(st.integers(1, 300), max_size=60), st.integers(1, 600))
-def test_a_plan_holds_every_sequence_once_with_equal_lengths(lengths: list[int], run_tokens: int) -> None:
-    runs = plan_runs(lengths, run_tokens)
-    assert sorted(int(i) for run in runs for i in run) == list(range(len(lengths)))
-    for run in runs:
-        assert len({lengths[i] for i in run}) == 1
-        assert len(run) == 1 or len(run) * lengths[run[0]] <= run_tokens
-    longest = [lengths[run[0]] for run in runs]
-    assert longest == sorted(longest, reverse=True)
+TEXTS = st.lists(st.lists(st.sampled_from(["open", "the", "file", "token", "session"]), max_size=8), max_size=6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(TEXTS, st.sampled_from(InputKind)), min_size=2, max_size=8))
+def test_calls_of_others_change_no_vector(embedder: OnnxEmbedder, calls: list[tuple[list[list[str]], InputKind]]) -> None:
+    asked = [([" ".join(words) for words in texts], kind) for texts, kind in calls]
+    start = threading.Barrier(len(asked))
+
+    def call(one: tuple[list[str], InputKind]) -> Vectors:
+        start.wait(30)
+        return embedder.embed(*one)
+
+    with ThreadPoolExecutor(len(asked)) as callers:
+        found = list(callers.map(call, asked))
+    for (texts, kind), vectors in zip(asked, found, strict=True):
+        alone = [embedder.embed([text], kind)[0] for text in texts]
+        np.testing.assert_array_equal(vectors, np.reshape(alone, vectors.shape))

@@ -2,130 +2,198 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import CancelledError, DeadlineExceededError
-from everfind_embedder.pool import JobPool
+from everfind_core.errors import CancelledError, DeadlineExceededError, EverfindError, OverloadedError
+from everfind_embedder.pool import BatchPool, JobPool
+
+RUN = 12
+"""What a run takes in size."""
+
+
+class Runs:
+    """Notes what each run worked at. The first waits until it is released, so that others queue behind it."""
+
+    def __init__(self, *, held: bool = True) -> None:
+        self.all: list[list[str]] = []
+        self.started = threading.Event()
+        self.release = threading.Event()
+        if not held:
+            self.release.set()
+
+    def __call__(self, items: Sequence[str]) -> None:
+        self.started.set()
+        assert self.release.wait(10)
+        self.all.append(list(items))
+        if any("bad" in item for item in items):
+            raise KeyError("broken")
 
 
 @pytest.fixture
-def pool() -> Iterator[JobPool]:
-    jobs = JobPool(1)
-    yield jobs
-    jobs.close()
+def runs() -> Runs:
+    return Runs()
 
 
-class Recorder:
-    """Jobs that note their name; the first of all waits until it is released."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self.started = threading.Event()
-        self.release = threading.Event()
-
-    def job(self, name: str) -> None:
-        self.started.set()
-        self.release.wait(5)
-        self.names.append(name)
+@pytest.fixture
+def pool(runs: Runs) -> Iterator[BatchPool[str]]:
+    """One thread that works at words, as many of a length as fit into a run; six wait at most."""
+    with_words = words(runs)
+    yield with_words
+    runs.release.set()
+    with_words.close()
 
 
-def call(pool: JobPool, recorder: Recorder, name: str, count: int, *, urgent: bool = False) -> threading.Thread:
-    def run() -> None:
-        pool.run([lambda: recorder.job(name)] * count, urgent=urgent)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    return thread
+def words(runs: Runs, threads: int = 1) -> BatchPool[str]:
+    return BatchPool(threads, runs, size=len, together=lambda word: RUN // len(word), limit=6 * RUN)
 
 
-def wait_for_calls(pool: JobPool, urgent: int, patient: int) -> None:
-    for _ in range(500):
-        if (len(pool._urgent), len(pool._patient)) == (urgent, patient):
+class Caller(threading.Thread):
+    """A call, and what it ended with."""
+
+    def __init__(self, pool: BatchPool[str], items: Sequence[str], cancel: Cancellation | None = None) -> None:
+        super().__init__()
+        self._call: Callable[[], None] = lambda: pool.run(items, cancel=cancel)
+        self.error: BaseException | None = None
+        before = pool.waiting
+        self.start()
+        wait_until(lambda: pool.waiting != before or not self.is_alive())
+
+    def run(self) -> None:
+        try:
+            self._call()
+        except (EverfindError, KeyError) as error:
+            self.error = error
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    for _ in range(5_000):
+        if condition():
             return
         time.sleep(0.002)
-    raise AssertionError("the calls never arrived")
+    raise AssertionError("it never came")
 
 
-def test_an_urgent_call_waits_for_one_job_only(pool: JobPool) -> None:
-    recorder = Recorder()
-    threads = [call(pool, recorder, "bulk", 20)]
-    recorder.started.wait(5)
-    threads.append(call(pool, recorder, "query", 1, urgent=True))
-    wait_for_calls(pool, urgent=1, patient=1)
-    recorder.release.set()
-    for thread in threads:
-        thread.join(5)
-    assert recorder.names == ["bulk", "query"] + ["bulk"] * 19
+def hold(pool: BatchPool[str], runs: Runs) -> threading.Thread:
+    """Keep the only thread busy."""
+    first = threading.Thread(target=pool.run, args=(["first"],))
+    first.start()
+    assert runs.started.wait(10)
+    return first
 
 
-def test_patient_calls_take_turns(pool: JobPool) -> None:
-    recorder = Recorder()
-    threads = [call(pool, recorder, "a", 4)]
-    recorder.started.wait(5)
-    wait_for_calls(pool, urgent=0, patient=1)
-    threads.append(call(pool, recorder, "b", 3))
-    wait_for_calls(pool, urgent=0, patient=2)
-    recorder.release.set()
-    for thread in threads:
-        thread.join(5)
-    assert recorder.names == ["a", "a", "b", "a", "b", "a", "b"]
+def finish(runs: Runs, *callers: threading.Thread) -> None:
+    runs.release.set()
+    for caller in callers:
+        caller.join(10)
+        assert not caller.is_alive()
 
 
-def test_no_jobs(pool: JobPool) -> None:
+def test_equal_sizes_of_several_calls_go_together(pool: BatchPool[str], runs: Runs) -> None:
+    first = hold(pool, runs)
+    callers = [Caller(pool, items) for items in (["aaaa", "aa"], ["bbbb"], ["c"], ["dddd", "dddd"], ["ee"])]
+    finish(runs, first, *callers)
+    assert runs.all == [["first"], ["aaaa", "bbbb", "dddd"], ["c"], ["dddd"], ["ee", "aa"]]
+
+
+def test_calls_take_turns(pool: BatchPool[str], runs: Runs) -> None:
+    first = hold(pool, runs)
+    callers = [Caller(pool, ["a" * 9] * 3), Caller(pool, ["b" * 10] * 2)]
+    finish(runs, first, *callers)
+    assert [run[0][0] for run in runs.all] == ["f", "a", "b", "a", "b", "a"]
+
+
+def test_no_items(pool: BatchPool[str]) -> None:
     pool.run([])
 
 
-def test_the_first_error_ends_the_call_and_no_other(pool: JobPool) -> None:
-    ran: list[int] = []
-
-    def fail() -> None:
-        raise KeyError("broken")
-
-    with pytest.raises(KeyError, match="broken"):
-        pool.run([lambda: ran.append(1), fail, *[lambda: ran.append(2)] * 50])
-    assert ran == [1]
-    pool.run([lambda: ran.append(3)])
-    assert ran == [1, 3]
+def test_an_error_ends_its_call_and_no_other(pool: BatchPool[str], runs: Runs) -> None:
+    first = hold(pool, runs)
+    callers = [Caller(pool, items) for items in (["good"], ["bad.", "more", "rest", "last"], ["fine"])]
+    finish(runs, first, *callers)
+    assert [type(caller.error) for caller in callers] == [type(None), KeyError, type(None)]
+    assert runs.all[1:] == [["good", "bad.", "more"], ["good"], ["bad.", "more"], ["fine"]]
+    assert pool.waiting == 0
+    pool.run(["next"])
 
 
-def test_cancelling_stops_between_jobs(pool: JobPool) -> None:
-    cancel = Cancellation()
-    ran: list[int] = []
-
-    def job() -> None:
-        ran.append(1)
-        if len(ran) == 3:
-            cancel.cancel()
-
-    with pytest.raises(CancelledError):
-        pool.run([job] * 100, cancel=cancel)
-    assert len(ran) == 3
-
-
-def test_a_deadline_ends_the_wait_for_a_long_job(pool: JobPool) -> None:
-    release = threading.Event()
-
-    def long() -> None:
-        release.wait(5)
-
-    with pytest.raises(DeadlineExceededError):
-        pool.run([long], cancel=Cancellation(time.monotonic() + 0.05))
-    release.set()
+@pytest.mark.parametrize(
+    ("cancel", "error"),
+    [(Cancellation(), CancelledError), (Cancellation(time.monotonic() + 0.3), DeadlineExceededError)],
+)
+def test_who_gave_up_is_not_worked_for(
+    pool: BatchPool[str], runs: Runs, cancel: Cancellation, error: type[EverfindError]
+) -> None:
+    first = hold(pool, runs)
+    gone, stays = Caller(pool, ["gone"] * 5, cancel), Caller(pool, ["stay"])
+    if error is CancelledError:
+        cancel.cancel()
+    gone.join(10)
+    assert isinstance(gone.error, error)
+    assert pool.waiting == len("stay")
+    finish(runs, first, stays)
+    assert runs.all == [["first"], ["stay"]]
 
 
-def test_a_cancelled_call_runs_nothing(pool: JobPool) -> None:
+def test_a_cancelled_call_runs_nothing(pool: BatchPool[str], runs: Runs) -> None:
     cancel = Cancellation()
     cancel.cancel()
     with pytest.raises(CancelledError):
-        pool.run([lambda: pytest.fail("ran")], cancel=cancel)
+        pool.run(["word"], cancel=cancel)
+    assert not runs.started.is_set()
 
 
-def test_as_many_jobs_at_once_as_threads() -> None:
+def test_a_full_queue_refuses_and_takes_again_when_it_is_shorter(pool: BatchPool[str], runs: Runs) -> None:
+    first = hold(pool, runs)
+    large = Caller(pool, ["x" * 9] * 100)  # larger than the limit: taken, for nothing waited
+    with pytest.raises(OverloadedError, match="900 tokens waiting, more than its limit of 72"):
+        pool.run(["word"])
+    assert pool.waiting == 900
+    finish(runs, first, large)
+    pool.run(["word"])
+
+
+def test_closing_ends_calls_that_wait(pool: BatchPool[str], runs: Runs) -> None:
+    first = hold(pool, runs)
+    waiting = Caller(pool, ["word"])
+    closing = threading.Thread(target=pool.close)
+    closing.start()
+    waiting.join(10)
+    assert isinstance(waiting.error, CancelledError)
+    finish(runs, first, closing)
+
+
+def test_each_run_is_told(pool: BatchPool[str], runs: Runs) -> None:
+    told: list[tuple[int, int]] = []
+    pool.on_run = lambda items, size, _seconds: told.append((items, size))
+    runs.release.set()
+    pool.run(["abc", "def", "g"])
+    assert told == [(2, 6), (1, 1)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.integers(1, 20), max_size=12), max_size=6), st.integers(1, 3))
+def test_every_item_is_worked_at_once_in_runs_of_one_size(calls: list[list[int]], threads: int) -> None:
+    runs = Runs(held=False)
+    pool = words(runs, threads)
+    pool._limit = None
+    items = [[chr(ord("a") + caller) * size for size in sizes] for caller, sizes in enumerate(calls)]
+    callers = [Caller(pool, own) for own in items]
+    finish(runs, *callers)
+    pool.close()
+    assert sorted(word for run in runs.all for word in run) == sorted(word for own in items for word in own)
+    for run in runs.all:
+        assert len({len(word) for word in run}) == 1
+        assert len(run) == 1 or len(run) * len(run[0]) <= RUN
+
+
+def test_as_many_runs_at_once_as_threads() -> None:
     pool = JobPool(3)
-    barrier = threading.Barrier(3, timeout=5)
+    barrier = threading.Barrier(3, timeout=10)
 
     def meet() -> None:
         barrier.wait()

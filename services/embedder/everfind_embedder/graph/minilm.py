@@ -140,11 +140,16 @@ def _layer_norm(graph: Graph, x: str, norm: LayerNorm, name: str) -> str:
 
 
 def _mean_unit(graph: Graph, x: str, shapes: Shapes) -> None:
-    """The mean over each sequence, at unit length: the output."""
+    """The mean over each sequence, at unit length, which its sum gives as well: the output.
+
+    The sum is a product with ones: onnxruntime's reductions add a single sequence in another order than several.
+    """
     states = graph.op("Reshape", x, shapes.sequence)
-    mean = graph.op("ReduceMean", states, graph.axes(1), keepdims=0)
-    length = graph.op("ReduceL2", mean, graph.axes(-1), keepdims=1)
-    graph.op("Div", mean, length, output="sentence_embedding")
+    length = graph.op("Shape", "input_ids", start=1, end=2)
+    ones = graph.op("Expand", graph.constant([1], np.float32), graph.op("Concat", graph.axes(1), length, axis=0))
+    total = graph.op("Squeeze", graph.op("MatMul", ones, states), graph.axes(1))
+    norm = graph.op("ReduceL2", total, graph.axes(-1), keepdims=1)
+    graph.op("Div", total, norm, output="sentence_embedding")
 
 
 def _shapes(graph: Graph, x: str) -> Shapes:

@@ -79,13 +79,16 @@ class ProviderEmbedder:
     """
 
     def __init__(self, provider: str, model: str, api: JsonApi, *, concurrency: int = 0, window: int = 0) -> None:
-        """Use ``model`` of ``provider``; ``concurrency`` calls at once and ``window`` tokens (0: the defaults)."""
+        """Use ``model`` of ``provider``; ``concurrency`` calls at once and ``window`` tokens (0: the defaults).
+
+        Calls for queries are counted apart from those for documents, so that none waits behind a batch.
+        """
         self._wire = WIRES[provider]
         self._provider = provider
         self._name = model
         self._api = api
         self._window = window or self._wire.window
-        self._pool = JobPool(concurrency or CONCURRENCY)
+        self._pools = {kind: JobPool(concurrency or CONCURRENCY) for kind in InputKind}
         self._guard = threading.Lock()
         self._dimensions = 0
 
@@ -126,7 +129,7 @@ class ProviderEmbedder:
             vectors[start : start + len(batch)] = self._call(batch, kind, cancel)
 
         jobs = [partial(fill, start, batch) for start, batch in _batches(cut, self._wire.batch)]
-        self._pool.run(jobs, urgent=kind is InputKind.QUERY, cancel=cancel)
+        self._pools[kind].run(jobs, cancel=cancel)
         return vectors
 
     def embed_tokens(self, sequences: Sequence[TokenIds], *, cancel: Cancellation | None = None) -> Vectors:
@@ -140,7 +143,8 @@ class ProviderEmbedder:
 
     def close(self) -> None:
         """End the calls' threads and connections."""
-        self._pool.close()
+        for pool in self._pools.values():
+            pool.close()
         self._api.close()
 
     def _call(self, texts: Sequence[str], kind: InputKind, cancel: Cancellation | None) -> Vectors:
