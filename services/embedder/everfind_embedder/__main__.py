@@ -21,10 +21,16 @@ from everfind_rpc.json_api import read_key
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, run_service
 
+DOCUMENT_SHARE = 0.75
+"""Of all calls that may be under way, at most, for documents; so queries always find room."""
+
 
 class EmbedderServerSettings(ServiceSettings):
     """What the embedder's process is told."""
 
+    call_threads: int = Field(
+        default=128, ge=1, le=256, description="Threads that run calls; one that waits to be embedded holds one."
+    )
     model: str = Field(
         default=DEFAULT_MODEL,
         description="`default`, a directory, a hub id ORG/NAME[@REVISION], or a provider's model such as "
@@ -36,6 +42,12 @@ class EmbedderServerSettings(ServiceSettings):
     hub_endpoint: str = Field(default=DEFAULT_ENDPOINT, description="Where a model given by hub id is downloaded from.")
     model_cache_dir: Path | None = Field(default=None, description="Directory for downloaded models.")
     threads: int = Field(default=0, ge=0, le=256, description="Threads that embed; 0 follows the CPU quota.")
+    waiting_tokens: int = Field(
+        default=500_000,
+        ge=1,
+        description="Tokens that may wait to be embedded, of queries and of documents; calls beyond are told to come "
+        "later.",
+    )
     reranker: str = Field(
         default="",
         description="A directory or hub id of a cross-encoder, or a provider's such as `voyage:rerank-2.5`.",
@@ -65,6 +77,7 @@ def _open(settings: EmbedderServerSettings, stack: contextlib.ExitStack) -> Sequ
             settings.model_endpoint,
             read_key(settings.model_key_file, "model_key_file"),
             settings.model_window,
+            settings.waiting_tokens,
         )
     )
     stack.callback(embedder.close)
@@ -85,7 +98,8 @@ def _open(settings: EmbedderServerSettings, stack: contextlib.ExitStack) -> Sequ
     # A model that cannot be loaded ends the process now, and not its first caller.
     embedder.model()
     assert reranker is None or reranker.identity
-    return [embedder_service(embedder, reranker)]
+    calls = min(settings.max_calls, settings.call_threads)
+    return [embedder_service(embedder, reranker, document_calls=max(1, int(DOCUMENT_SHARE * calls)))]
 
 
 if __name__ == "__main__":

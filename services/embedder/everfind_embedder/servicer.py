@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator
 
 from everfind.embedder.v1 import embedder_service_pb2 as pb
 from everfind_core.errors import InvalidRequestError, ModelUnusableError
+from everfind_core.model import InputKind, Vectors
 from everfind_core.ports import Embedder, Reranker
 from everfind_rpc.auth import Scope
 from everfind_rpc.converters.embedding import (
+    EmbedInput,
     TextInput,
     TokenizerFile,
     embed_request_from_proto,
@@ -18,16 +20,25 @@ from everfind_rpc.converters.embedding import (
     tokenizer_to_parts,
     vectors_to_proto,
 )
+from everfind_rpc.handlers import Slots
 from everfind_rpc.service import Call, Service, Stream, Unary
 from everfind_rpc.tokenizer import EstimateTokenizer, FileTokenizer
 
 MAX_BATCH_TEXTS = 512
+DOCUMENT_CALLS = 12
+"""Of a server with the usual number of threads."""
+
 _ANY = frozenset({Scope.SEARCH, Scope.INDEX})
 
 
-def embedder_service(embedder: Embedder, reranker: Reranker | None = None) -> Service:
-    """The service of an embedder, and of a reranker where there is one."""
-    servicer = EmbedderServicer(embedder, reranker)
+def embedder_service(
+    embedder: Embedder, reranker: Reranker | None = None, *, document_calls: int = DOCUMENT_CALLS
+) -> Service:
+    """The service of an embedder, and of a reranker where there is one.
+
+    At most ``document_calls`` calls that embed documents are under way, so that others find a thread.
+    """
+    servicer = EmbedderServicer(embedder, reranker, document_calls)
     return Service(
         pb.DESCRIPTOR.services_by_name["EmbedderService"],
         {
@@ -42,9 +53,10 @@ def embedder_service(embedder: Embedder, reranker: Reranker | None = None) -> Se
 class EmbedderServicer:
     """Answers the calls of ``everfind.embedder.v1.EmbedderService``."""
 
-    def __init__(self, embedder: Embedder, reranker: Reranker | None) -> None:
+    def __init__(self, embedder: Embedder, reranker: Reranker | None, document_calls: int) -> None:
         self._embedder = embedder
         self._reranker = reranker
+        self._document_calls = Slots(document_calls, "calls that embed documents")
 
     def get_model(self, _request: pb.GetModelRequest, _call: Call) -> pb.GetModelResponse:
         """Which model this is, and which one reranks."""
@@ -68,10 +80,11 @@ class EmbedderServicer:
         size = len(batch.texts) if isinstance(batch, TextInput) else len(batch.sequences)
         if size > MAX_BATCH_TEXTS:
             raise InvalidRequestError.of("input", f"it holds {size} texts, at most {MAX_BATCH_TEXTS} are taken")
-        if isinstance(batch, TextInput):
+        if isinstance(batch, TextInput) and batch.kind is InputKind.QUERY:
             vectors = self._embedder.embed(batch.texts, batch.kind, cancel=call.cancel)
         else:
-            vectors = self._embedder.embed_tokens(batch.sequences, cancel=call.cancel)
+            with self._document_calls.held():
+                vectors = self._embed_documents(batch, call)
         return vectors_to_proto(vectors, self._embedder.model().identity)
 
     def rerank(self, request: pb.RerankRequest, call: Call) -> pb.RerankResponse:
@@ -83,6 +96,11 @@ class EmbedderServicer:
             raise InvalidRequestError.of("texts", f"{len(wanted.texts)} texts, at most {MAX_BATCH_TEXTS} are taken")
         scores = self._reranker.rerank(wanted, cancel=call.cancel)
         return pb.RerankResponse(scores=scores, model_identity=self._reranker.identity)
+
+    def _embed_documents(self, batch: EmbedInput, call: Call) -> Vectors:
+        if isinstance(batch, TextInput):
+            return self._embedder.embed(batch.texts, batch.kind, cancel=call.cancel)
+        return self._embedder.embed_tokens(batch.sequences, cancel=call.cancel)
 
     def _tokenizer_file(self) -> TokenizerFile:
         identity = self._embedder.model().identity

@@ -35,7 +35,8 @@ class EmbedderSettings:
     ``org/name[@revision]``, or a provider's model ``voyage:NAME``, ``openai:NAME`` or ``ollama:NAME``. ``cache_dir``
     keeps downloaded models; None is the user's cache directory. ``threads`` embed at once; 0 follows the process's CPU
     quota. ``endpoint`` is where the provider answers (empty: its own address), ``key`` the token it wants, ``window``
-    the tokens that a text may have there (0: as the provider says).
+    the tokens that a text may have there (0: as the provider says). Calls are refused while more than
+    ``waiting_tokens`` wait to be embedded here (0: never).
     """
 
     model: str = DEFAULT_MODEL
@@ -45,6 +46,7 @@ class EmbedderSettings:
     endpoint: str = ""
     key: str = field(default="", repr=False)
     window: int = 0
+    waiting_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ def open_embedder(settings: EmbedderSettings) -> Embedder:
 
     if settings.model != DEFAULT_MODEL and not _is_path(settings.model):
         _hub_reference(settings.model)
-    return OnnxEmbedder(lambda: load_model(settings), settings.threads or cpu_quota())
+    return OnnxEmbedder(
+        lambda: load_model(settings), settings.threads or cpu_quota(), waiting_tokens=settings.waiting_tokens or None
+    )
 
 
 def open_reranker(settings: RerankerSettings) -> Reranker | None:

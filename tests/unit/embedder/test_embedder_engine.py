@@ -187,7 +187,9 @@ TEXTS = st.lists(st.lists(st.sampled_from(["open", "the", "file", "token", "sess
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(InputKind)), min_size=2, max_size=8))
-def test_calls_of_others_change_no_vector(embedder: OnnxEmbedder, calls: list[tuple[list[list[str]], InputKind]]) -> None:
+def test_calls_of_others_change_no_vector(
+    embedder: OnnxEmbedder, calls: list[tuple[list[list[str]], InputKind]]
+) -> None:
     asked = [([" ".join(words) for words in texts], kind) for texts, kind in calls]
     start = threading.Barrier(len(asked))
 
