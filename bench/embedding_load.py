@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import threading
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Event
 
 import numpy as np
 import numpy.typing as npt
 
 from bench.figures import Figure, percentile
 from bench.serving import connect, served_embedder
-from everfind_core.errors import CancelledError, OverloadedError
 from everfind_core.model import InputKind
 from everfind_embedder.packaged import load_packaged
 from everfind_rpc.clients.embedder import RemoteEmbedder
@@ -64,27 +66,40 @@ def _latencies(embedder: RemoteEmbedder, seconds: float) -> list[float]:
 
 @contextlib.contextmanager
 def _indexing(address: str) -> Iterator[list[int]]:
-    """Indexers at work within the block; gives how many documents each has embedded."""
-    counts, stop = [0] * INDEXERS, threading.Event()
-
-    def index(number: int) -> None:
-        ids = np.random.default_rng(number).integers(1_000, 29_000, (BATCH, CHUNK))
-        with connect(address) as connection, contextlib.suppress(CancelledError):
-            embedder = RemoteEmbedder(connection)
-            while not stop.is_set():
-                with contextlib.suppress(OverloadedError):
-                    embedder.embed_tokens(list(ids))
-                    counts[number] += BATCH
-
-    threads = [threading.Thread(target=index, args=(number,)) for number in range(INDEXERS)]
-    for thread in threads:
-        thread.start()
+    """A process of indexers at work within the block; then the list holds how many documents they have embedded."""
+    counts: list[int] = []
+    spawning = multiprocessing.get_context("spawn")
+    stop, done = spawning.Event(), spawning.Queue()
+    process = spawning.Process(target=_index, args=(address, stop, done))
+    process.start()
+    assert done.get(timeout=60) == 0
     try:
         yield counts
     finally:
         stop.set()
-        for thread in threads:
-            thread.join()
+        counts.append(done.get(timeout=120))
+        process.join()
+
+
+def _index(address: str, stop: Event, done: Queue[int]) -> None:
+    """Embed documents with several clients until told to stop; puts 0 when they begin, and how many they were."""
+    counts = [0] * INDEXERS
+
+    def client(number: int) -> None:
+        ids = list(np.random.default_rng(number).integers(1_000, 29_000, (BATCH, CHUNK)))
+        with connect(address) as connection:
+            embedder = RemoteEmbedder(connection)
+            while not stop.is_set():
+                embedder.embed_tokens(ids)
+                counts[number] += BATCH
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(INDEXERS)]
+    for thread in threads:
+        thread.start()
+    done.put(0)
+    for thread in threads:
+        thread.join()
+    done.put(sum(counts))
 
 
 def _sharing(*, quick: bool) -> Iterator[Figure]:

@@ -24,6 +24,9 @@ from everfind_rpc.service_main import ServiceSettings, run_service
 DOCUMENT_SHARE = 0.75
 """Of all calls that may be under way, at most, for documents; so queries always find room."""
 
+DOCUMENTS_NICE = 10
+"""Steps of priority between queries and documents: a query that comes takes the processor at once."""
+
 
 class EmbedderServerSettings(ServiceSettings):
     """What the embedder's process is told."""
@@ -78,6 +81,7 @@ def _open(settings: EmbedderServerSettings, stack: contextlib.ExitStack) -> Sequ
             read_key(settings.model_key_file, "model_key_file"),
             settings.model_window,
             settings.waiting_tokens,
+            DOCUMENTS_NICE,
         )
     )
     stack.callback(embedder.close)

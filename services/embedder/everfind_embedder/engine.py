@@ -34,13 +34,24 @@ class OnnxEmbedder:
     processor with the documents under way, as one run of theirs lasts longer than ten queries.
     """
 
-    def __init__(self, load: Callable[[], LoadedModel], threads: int, *, waiting_tokens: int | None = None) -> None:
+    def __init__(
+        self,
+        load: Callable[[], LoadedModel],
+        threads: int,
+        *,
+        waiting_tokens: int | None = None,
+        documents_nice: int = 0,
+    ) -> None:
         """Wrap ``load``, which is called at first use, and again if it failed.
 
-        Calls are refused while more than ``waiting_tokens`` of their kind wait; None never refuses.
+        Calls are refused while more than ``waiting_tokens`` of their kind wait; None never refuses. The threads for
+        documents run ``documents_nice`` steps below the others' priority.
         """
         self._load = load
-        self.pools = {kind: _pool(threads, waiting_tokens) for kind in InputKind}
+        self.pools = {
+            InputKind.QUERY: _pool(threads, waiting_tokens, 0),
+            InputKind.DOCUMENT: _pool(threads, waiting_tokens, documents_nice),
+        }
         self._guard = threading.Lock()
         self._model: LoadedModel | None = None
         self.threads = threads
@@ -127,8 +138,8 @@ class OnnxEmbedder:
         return vectors
 
 
-def _pool(threads: int, limit: int | None) -> BatchPool[_Sequence]:
-    return BatchPool(threads, _encode, size=lambda item: len(item.ids), together=_run_length, limit=limit)
+def _pool(threads: int, limit: int | None, nice: int) -> BatchPool[_Sequence]:
+    return BatchPool(threads, _encode, size=lambda item: len(item.ids), together=_run_length, limit=limit, nice=nice)
 
 
 def _run_length(sequence: _Sequence) -> int:

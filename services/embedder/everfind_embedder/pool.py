@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections import deque
@@ -64,14 +66,20 @@ class BatchPool(Generic[ItemT]):
         size: Callable[[ItemT], int],
         together: Callable[[ItemT], int],
         limit: int | None = None,
+        nice: int = 0,
     ) -> None:
-        """Prepare; calls that come while items of more than ``limit`` in size wait are refused (None: never)."""
+        """Prepare; calls that come while items of more than ``limit`` in size wait are refused (None: never).
+
+        The threads run ``nice`` steps below the process's priority, where the system has priorities of threads.
+        """
         self._threads = threads
         self._work = work
         self._size = size
         self._together = together
         self._limit = limit
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="embed")
+        self._executor = ThreadPoolExecutor(
+            threads, thread_name_prefix="embed", initializer=_lower_priority, initargs=(nice,)
+        )
         self._guard = threading.Lock()
         self._calls: deque[_Call[ItemT]] = deque()
         self._waiting = 0
@@ -201,6 +209,13 @@ class BatchPool(Generic[ItemT]):
         call.waiting.clear()
         if call in self._calls:
             self._calls.remove(call)
+
+
+def _lower_priority(steps: int) -> None:
+    """Lower the calling thread's priority. On Linux alone a priority belongs to a thread."""
+    if steps and sys.platform == "linux":
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + steps)
 
 
 class JobPool(BatchPool[Job]):

@@ -36,7 +36,8 @@ class EmbedderSettings:
     keeps downloaded models; None is the user's cache directory. ``threads`` embed at once; 0 follows the process's CPU
     quota. ``endpoint`` is where the provider answers (empty: its own address), ``key`` the token it wants, ``window``
     the tokens that a text may have there (0: as the provider says). Calls are refused while more than
-    ``waiting_tokens`` wait to be embedded here (0: never).
+    ``waiting_tokens`` wait to be embedded here (0: never). Documents are embedded ``documents_nice`` steps below the
+    process's priority.
     """
 
     model: str = DEFAULT_MODEL
@@ -47,6 +48,7 @@ class EmbedderSettings:
     key: str = field(default="", repr=False)
     window: int = 0
     waiting_tokens: int = 0
+    documents_nice: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,10 @@ def open_embedder(settings: EmbedderSettings) -> Embedder:
     if settings.model != DEFAULT_MODEL and not _is_path(settings.model):
         _hub_reference(settings.model)
     return OnnxEmbedder(
-        lambda: load_model(settings), settings.threads or cpu_quota(), waiting_tokens=settings.waiting_tokens or None
+        lambda: load_model(settings),
+        settings.threads or cpu_quota(),
+        waiting_tokens=settings.waiting_tokens or None,
+        documents_nice=settings.documents_nice,
     )
 
 

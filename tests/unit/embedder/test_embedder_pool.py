@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -200,3 +202,19 @@ def test_as_many_runs_at_once_as_threads() -> None:
 
     pool.run([meet] * 3)
     pool.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="priorities of threads are Linux's")
+def test_its_threads_run_at_a_lower_priority_and_no_other() -> None:
+    seen: list[int] = []
+
+    def priority() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    before = priority()
+    pool: BatchPool[str] = BatchPool(
+        1, lambda _items: seen.append(priority()), size=len, together=lambda _word: 1, nice=3
+    )
+    pool.run(["word"])
+    pool.close()
+    assert (seen, priority()) == ([min(19, before + 3)], before)
