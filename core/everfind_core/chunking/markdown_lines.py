@@ -177,9 +177,11 @@ class Lines:
         marker, space = match.groups() if match else (text[:1], "")
         rest = text[len(marker) + len(space) :]
         width = column_of(" " * (column + len(marker)) + space + "x") - column - len(marker)
-        self._offsets.append(column + len(marker) + (width if rest and 1 <= width <= 4 else 1))
         self._paragraph = -1
         self._quoted = False
+        if not rest and (number + 1 == len(self._lines) or is_blank(self._lines[number + 1])):
+            return number + 1  # an item may start with one blank line: this one is empty
+        self._offsets.append(column + len(marker) + (width if rest and 1 <= width <= 4 else 1))
         if not rest or width > 4 or len(self._offsets) > _DEEPEST_LIST:
             return number + 1
         kind = self._kind(number, rest, 0, same=True)

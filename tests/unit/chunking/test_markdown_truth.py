@@ -71,6 +71,7 @@ def ranges(lines: Sequence[str], kind: str) -> list[tuple[int, int]]:
 @given(DOCUMENTS)
 @example(["a", "b", "==="])
 @example(["- a", "", "      b", "", "# c"])
+@example(["-", "", "    four", "a | b", "--"])
 def test_headings(lines: list[str]) -> None:
     assume(closed(lines))
     mine = [(h.first, h.last, h.level, " ".join(h.title.split())) for h in Lines(lines, 0).headings]

@@ -226,7 +226,7 @@ def test_vectors_are_looked_up_by_embedding_key(writer: ChunkWriter) -> None:
         writer.maintain(finish=True)
 
 
-@pytest.mark.parametrize("bad", [np.full(DIMENSIONS, np.nan), np.full(DIMENSIONS, 1e6), np.zeros(DIMENSIONS + 1)])
+@pytest.mark.parametrize("bad", [np.full(DIMENSIONS, np.nan), np.full(DIMENSIONS, 1e6), np.zeros(DIMENSIONS + 8)])
 def test_a_bad_vector_is_refused_and_nothing_is_written(
     writer: ChunkWriter, bad: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> None:
@@ -314,7 +314,7 @@ def test_a_missing_table_is_a_missing_index(directory: Path) -> None:
 
 def test_other_dimensions_are_refused(directory: Path, writer: ChunkWriter) -> None:
     with pytest.raises(IndexIncompatibleError, match="other columns or vector dimensions"):
-        open_writer(directory, DIMENSIONS + 1)
+        open_writer(directory, DIMENSIONS + 8)
 
 
 @pytest.mark.parametrize("name", ["sp ace", "per%20cent", "ha#sh?x=1", "s3:", "é😀", "quo'te\"", "[x]*"])
