@@ -1,0 +1,115 @@
+"""The engines: what keeps an index, and what answers from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.model import (
+    Calibration,
+    FileText,
+    Folder,
+    GatherAnswer,
+    GatherRequest,
+    GrepAnswer,
+    GrepRequest,
+    IndexReport,
+    IndexRequest,
+    ReadFileRequest,
+    RelatedAnswer,
+    RelatedRequest,
+    RunEvent,
+    SearchAnswer,
+    SearchRequest,
+    WorkspaceStatus,
+)
+
+EventSink: TypeAlias = Callable[[RunEvent], None]
+
+
+class SourceReader(Protocol):
+    """Reads indexable files, and nothing else; secrets masked."""
+
+    def read_file(self, request: ReadFileRequest) -> FileText:
+        """Lines of a file.
+
+        Raises:
+            FolderNotFoundError: no such folder.
+            FileNotIndexableError: absent, outside, or left out of the index.
+        """
+        ...
+
+
+class Indexer(SourceReader, Protocol):
+    """Keeps one workspace's index."""
+
+    def index(self, request: IndexRequest, on_event: EventSink, *, cancel: Cancellation | None = None) -> IndexReport:
+        """Bring the index up to date and say what was done.
+
+        Raises:
+            FolderNotFoundError, FolderUnusableError: the request names a folder that is not there.
+            IndexLockedError: another process writes and ``request.wait`` is false.
+            IndexIncompatibleError: another model or chunker made the index; ``rebuild`` replaces it.
+            StorageError, ModelUnusableError, UnavailableError, CancelledError: as they say; what was committed stays.
+        """
+        ...
+
+    def forget_folder(self, name: str, *, purge: bool = False) -> int:
+        """Remove a folder's chunks from the index; gives the number of files forgotten.
+
+        With ``purge`` nothing of it stays for readers of older generations, and none of its vectors for reuse.
+        """
+        ...
+
+    def grep(self, request: GrepRequest, *, cancel: Cancellation | None = None) -> GrepAnswer:
+        """Search the indexable files line by line."""
+        ...
+
+    def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
+        """Measure the model's noise on what is indexed, and keep it with the index.
+
+        Raises:
+            IndexMissingError: there is no index.
+            InvalidRequestError: it has too few chunks to measure noise on.
+        """
+        ...
+
+    def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
+        """Coverage, sizes and health; with the list of what was skipped if asked for."""
+        ...
+
+    def folders(self) -> Sequence[Folder]:
+        """The added folders."""
+        ...
+
+
+class Searcher(Protocol):
+    """Answers questions from one workspace's index."""
+
+    def search(self, request: SearchRequest, *, cancel: Cancellation | None = None) -> SearchAnswer:
+        """The best chunks for a question.
+
+        Raises:
+            InvalidRequestError: the query is empty or too long, or a filter or limit is out of range.
+            IndexMissingError, IndexIncompatibleError, IndexDamagedError: the index cannot be searched.
+        """
+        ...
+
+    def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
+        """A search whose hits come with their surroundings as one Markdown block."""
+        ...
+
+    def related(self, request: RelatedRequest, *, cancel: Cancellation | None = None) -> RelatedAnswer:
+        """What calls a symbol or place, what it calls, what refers to it, and what is like it.
+
+        Raises:
+            InvalidRequestError: neither a symbol nor a place is named, or a field is out of range.
+            FolderNotFoundError, FileNotIndexableError: the index has no such folder or file.
+            IndexMissingError, IndexIncompatibleError, IndexDamagedError: the index cannot be searched.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release what is held."""
+        ...
