@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -23,28 +23,34 @@ KEYS = ("server", "server_token_file", "server_tls", "server_ca", "server_certif
 """The settings that say how to reach a server; one `connect` replaces all of them."""
 
 
+TokenFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--token-file", metavar="FILE", help="File that holds the token for it.", parser=given_path),
+]
+Ca: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--ca", metavar="FILE", help="Authority (PEM) that signed its certificate.", parser=given_path),
+]
+Certificate: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--certificate", metavar="FILE", help="Certificate (PEM) to show to it.", parser=given_path),
+]
+Key: TypeAlias = Annotated[
+    Path | None, typer.Option("--key", metavar="FILE", help="Private key of --certificate.", parser=given_path)
+]
+
+
 def connect(
     context: typer.Context,
     server: Annotated[
         str, typer.Argument(metavar="[HOST[:PORT]]", help="Where the server listens.", show_default=False)
     ] = "",
     *,
-    token_file: Annotated[
-        Path | None,
-        typer.Option("--token-file", metavar="FILE", help="File that holds the token for it.", parser=given_path),
-    ] = None,
+    token_file: TokenFile = None,
     tls: Annotated[bool, typer.Option("--tls", help="Ask it over TLS. The options below imply it.")] = False,
-    ca: Annotated[
-        Path | None,
-        typer.Option("--ca", metavar="FILE", help="Authority (PEM) that signed its certificate.", parser=given_path),
-    ] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option("--certificate", metavar="FILE", help="Certificate (PEM) to show to it.", parser=given_path),
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option("--key", metavar="FILE", help="Private key of --certificate.", parser=given_path)
-    ] = None,
+    ca: Ca = None,
+    certificate: Certificate = None,
+    key: Key = None,
     off: Annotated[bool, typer.Option("--off", help="Use the index of this machine again.")] = False,
 ) -> None:
     """Use a server's corpus from now on, in place of the index of this machine.

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from everfind_gateway.evaluation.report import EvalReport
     from everfind_gateway.settings import Settings
 
+Questions: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR|FILE.jsonl", help="A set (corpus/ and queries.jsonl), or questions about your own folders."
+    ),
+]
 Results: TypeAlias = Annotated[
     Path | None,
     typer.Option(
@@ -37,8 +43,6 @@ IndexDir: TypeAlias = Annotated[
         "--index-dir", metavar="DIR", help="Keep the index here, and use what it already holds.", parser=given_path
     ),
 ]
-
-
 Save: TypeAlias = Annotated[
     Path | None, typer.Option("--save", metavar="RUN.json", help="Keep this run, for --compare later.")
 ]
@@ -55,12 +59,7 @@ AtLeast: TypeAlias = Annotated[
 
 def evaluate(
     context: typer.Context,
-    questions: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR|FILE.jsonl", help="A set (corpus/ and queries.jsonl), or questions about your own folders."
-        ),
-    ],
+    questions: Questions,
     *,
     results: Results = None,
     unanswerable: Unanswerable = None,

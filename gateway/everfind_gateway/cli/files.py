@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 _LINES = re.compile(r"(\d+)(?:-(\d*))?")
 
 
+Pattern: TypeAlias = Annotated[
+    str, typer.Argument(help="What to look for, literally. One that starts with a dash goes after `--`.")
+]
+
+
 def grep(
     context: typer.Context,
-    pattern: Annotated[
-        str,
-        typer.Argument(help="What to look for, literally. One that starts with a dash goes after `--`."),
-    ],
+    pattern: Pattern,
     *,
     regex: Annotated[bool, typer.Option("--regex", "-E", help="The pattern is a regular expression.")] = False,
     ignore_case: Annotated[

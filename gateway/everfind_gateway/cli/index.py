@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
     from everfind_gateway.render.runs import RunView
 
 
+Targets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="NAME|PATH", help="Folders, or paths below one. All folders if none is given.", show_default=False
+    ),
+]
+
+
 def index(
     context: typer.Context,
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME|PATH",
-            help="Folders, or paths below one. All folders if none is given.",
-            show_default=False,
-        ),
-    ] = None,
+    targets: Targets = None,
     *,
     force: Annotated[bool, typer.Option("--force", help="Process unchanged files, too.")] = False,
     rebuild: Annotated[

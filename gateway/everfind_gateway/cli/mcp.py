@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -31,40 +31,46 @@ app = typer.Typer(
 )
 
 
+Name: TypeAlias = Annotated[
+    str | None, typer.Option("--name", metavar="NAME", help="The server's name, as hosts show it.")
+]
+Description: TypeAlias = Annotated[
+    str | None, typer.Option("--description", metavar="TEXT", help="What agents are told that the folders hold.")
+]
+Tools: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--tool", metavar="NAME", help="Offer this tool, and no others but those named. Repeatable."),
+]
+TokenFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --http: the token that every request must carry, in a file. EVERFIND_MCP_TOKEN is the same. "
+        "Needed on addresses that others reach.",
+        parser=given_path,
+    ),
+]
+AllowHost: TypeAlias = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="With --http: another name of this server. Repeatable.")
+]
+AllowOrigin: TypeAlias = Annotated[
+    list[str] | None, typer.Option(metavar="URL", help="With --http: web pages of this origin may call. Repeatable.")
+]
+
+
 @app.callback()
 def mcp(
     context: typer.Context,
     *,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="The server's name, as hosts show it.")
-    ] = None,
-    description: Annotated[
-        str | None, typer.Option("--description", metavar="TEXT", help="What agents are told that the folders hold.")
-    ] = None,
-    tool: Annotated[
-        list[str] | None,
-        typer.Option("--tool", metavar="NAME", help="Offer this tool, and no others but those named. Repeatable."),
-    ] = None,
+    name: Name = None,
+    description: Description = None,
+    tool: Tools = None,
     http: Annotated[bool, typer.Option("--http", help="Serve many clients on streamable HTTP instead.")] = False,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="With --http: listen here.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="With --http: on this port.")] = 8765,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --http: the token that every request must carry, in a file. EVERFIND_MCP_TOKEN is the same. "
-            "Needed on addresses that others reach.",
-            parser=given_path,
-        ),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="With --http: another name of this server. Repeatable."),
-    ] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(metavar="URL", help="With --http: web pages of this origin may call. Repeatable."),
-    ] = None,
+    token_file: TokenFile = None,
+    allow_host: AllowHost = None,
+    allow_origin: AllowOrigin = None,
 ) -> None:
     """Serve on standard input and output."""
     if context.invoked_subcommand is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from itertools import compress
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -11,16 +12,18 @@ from everfind_gateway.cli.options import Folders, Include, Json
 from everfind_gateway.cli.search import Exclude, Languages, Limit
 from everfind_gateway.render.streams import emit_json
 
+Target: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="SYMBOL|PATH:LINE",
+        help="A name, qualified or not (refresh, Session.refresh), or a line of a file as a search prints it.",
+    ),
+]
+
 
 def related(
     context: typer.Context,
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="SYMBOL|PATH:LINE",
-            help="A name, qualified or not (refresh, Session.refresh), or a line of a file as a search prints it.",
-        ),
-    ],
+    target: Target,
     *,
     callers: Annotated[bool, typer.Option("--callers", help="What calls it.")] = False,
     callees: Annotated[bool, typer.Option("--callees", help="What it calls.")] = False,
@@ -45,17 +48,13 @@ def related(
     from everfind_gateway.render.related import show_related
     from everfind_gateway.requests import SearchOptions, related_request
 
-    wanted = {
-        Relation.CALLER: callers,
-        Relation.CALLEE: callees,
-        Relation.REFERENCE: references,
-        Relation.SIMILAR: similar,
-    }
+    relations = (Relation.CALLER, Relation.CALLEE, Relation.REFERENCE, Relation.SIMILAR)
+    wanted = compress(relations, (callers, callees, references, similar))
     settings = runtime.runtime_of(context).settings(limit=limit)
     options = SearchOptions(
         folders=folder or (), include=include or (), exclude=exclude or (), languages=language or ()
     )
-    request = related_request(settings, target, [one for one, chosen in wanted.items() if chosen], options)
+    request = related_request(settings, target, list(wanted), options)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.related(request, cancel=cancel)
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -15,7 +15,10 @@ from everfind_gateway.cli.options import Json, given_path
 from everfind_gateway.render.streams import emit, emit_json, note
 
 if TYPE_CHECKING:
+    from everfind_gateway.running import Announcement
+    from everfind_gateway.settings import Settings
     from everfind_rpc.auth import TokenFile
+    from everfind_rpc.server import ServerSettings
 
 _THIS_MACHINE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - where one that listens everywhere is reached
 
@@ -28,42 +31,45 @@ token_app = typer.Typer(
 )
 
 
+Listen: TypeAlias = Annotated[
+    str | None, typer.Option("--listen", metavar="HOST:PORT", help="Where to listen, in place of the setting.")
+]
+TlsCertificate: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--tls-certificate", metavar="FILE", help="Certificate chain in PEM form.", parser=given_path),
+]
+TlsKey: TypeAlias = Annotated[
+    Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key.", parser=given_path)
+]
+ClientCa: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--client-ca", metavar="FILE", help="Clients need a certificate signed by this authority.", parser=given_path
+    ),
+]
+LogLevel: TypeAlias = Annotated[
+    Literal["debug", "info", "warning", "error"], typer.Option("--log-level", help="What is logged on stderr.")
+]
+
+
 def serve(
     context: typer.Context,
     *,
-    listen: Annotated[
-        str | None, typer.Option("--listen", metavar="HOST:PORT", help="Where to listen, in place of the setting.")
-    ] = None,
-    tls_certificate: Annotated[
-        Path | None,
-        typer.Option("--tls-certificate", metavar="FILE", help="Certificate chain in PEM form.", parser=given_path),
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key.", parser=given_path)
-    ] = None,
-    client_ca: Annotated[
-        Path | None,
-        typer.Option(
-            "--client-ca",
-            metavar="FILE",
-            help="Clients need a certificate signed by this authority.",
-            parser=given_path,
-        ),
-    ] = None,
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], typer.Option("--log-level", help="What is logged on stderr.")
-    ] = "warning",
+    listen: Listen = None,
+    tls_certificate: TlsCertificate = None,
+    tls_key: TlsKey = None,
+    client_ca: ClientCa = None,
+    log_level: LogLevel = "warning",
 ) -> None:
     """Serve this corpus to gRPC clients, and keep its index up with its folders, until it is told to stop.
 
     Once a token was made, every call needs one; beyond this machine it does not serve without. Searches of this user on
     this machine use it by themselves, unless it serves over TLS.
     """
-    from everfind_gateway.local import open_local
     from everfind_gateway.running import Announcement
     from everfind_rpc.auth import TokenFile
     from everfind_rpc.logs import configure_logs
-    from everfind_rpc.server import ServerSettings, check_listen, run_server
+    from everfind_rpc.server import ServerSettings, check_listen
     from everfind_rpc.tls import server_tls
 
     settings = runtime.runtime_of(context).settings(listen=listen)
@@ -76,6 +82,13 @@ def serve(
     )
     check_listen(serving)
     configure_logs("everfind", log_level)
+    _run(settings, serving, announcement)
+
+
+def _run(settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
+    from everfind_gateway.local import open_local
+    from everfind_rpc.server import run_server
+
     host = settings.listen.rpartition(":")[0]
 
     def ready(port: int) -> None:
