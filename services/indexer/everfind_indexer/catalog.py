@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -67,6 +68,8 @@ _TAKE = """
 """
 _DOUBTFUL = '["?", "", ""]'
 _UNSIGNED = 2**64 - 1
+_ROOM = 64 * 1024
+"""Bytes of a disk below which an I/O error is one of space: SQLite grows its shared memory by 32 KiB."""
 _COLUMNS = (
     "folder, path, size, mtime_ns, ctime_ns, inode, checked_ns, content_hash, chunks, tokens, redactions, skip, message"
 )
@@ -285,7 +288,7 @@ class Catalog:
 
     def _error(self, error: sqlite3.Error) -> StorageError | IndexDamagedError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_FULL:
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(self._path.parent)):
             return StorageFullError(
                 f"no space left in {self._path.parent}", hint="Free some space, then run `everfind index` again."
             )
@@ -294,6 +297,14 @@ class Catalog:
         return StorageError(
             f"cannot use {self._path}: {error}", hint="Check owner, mode and disk of the index directory."
         )
+
+
+def _is_full(directory: Path) -> bool:
+    """Whether a disk has no room for what SQLite adds to its shared memory: it calls that an I/O error."""
+    try:
+        return shutil.disk_usage(directory).free < _ROOM
+    except OSError:
+        return False
 
 
 def fate_text(fate: Fate) -> str:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfind_core.errors import IndexDamagedError, StorageError
+from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
 from everfind_core.model import Coverage, FileRef, FileState, SkippedFile, SkipReason
 from everfind_indexer.catalog import Catalog
 
@@ -154,3 +156,22 @@ def test_counts_follow_every_change(steps: list[tuple[str, list[Any]]]) -> None:
             expected = Coverage(len(indexed), sum(one.chunks for one in indexed), dict(sorted(skipped.items())))
             assert catalog.coverage("f") == (expected, 0)
             assert catalog.folders() == (["f"] if states or skipped else [])
+
+
+@pytest.mark.parametrize(
+    ("code", "free", "expected"),
+    [
+        (sqlite3.SQLITE_FULL, 1 << 30, StorageFullError),
+        (sqlite3.SQLITE_IOERR, 4096, StorageFullError),
+        (sqlite3.SQLITE_IOERR, 1 << 30, StorageError),
+    ],
+)
+def test_an_io_error_on_a_full_disk_is_one_of_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, free: int, expected: type[StorageError]
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _place: usage)
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = code
+    with closing(Catalog(tmp_path / "c")) as catalog:
+        assert type(catalog._error(error)) is expected
