@@ -44,6 +44,7 @@ _FOREIGN = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"\w(?:[^\s]*\w)?")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|-)[A-Za-z_$~][\w$]*)*", re.ASCII)
+_FILE_NAME = re.compile(r"(?<![^\s`\"'(\[/])[\w-]+\.[A-Za-z][A-Za-z\d]{0,4}(?!\.?\w)")
 _SPELLED = re.compile(r"[^_]_[^_]|[a-z\d][A-Z]|[A-Z]{2}[a-z]{2}|[A-Za-z]\d{2}|::|->|#", re.ASCII)
 
 
@@ -136,6 +137,7 @@ def exact_matches(text: str, ranked: Sequence[Candidate], chunks: int) -> list[i
     """Places of the chunks that have the whole query word for word, or a rare telling word of it, in their order.
 
     Rare is a word in at most ``max(RARE_LEAST, RARE_RATIO * chunks)`` chunks and in no more than half; one always is.
+    The name of a file is rare by the files that have it, and matches all their chunks.
     """
     texts = _texts(ranked)
     most = max(1.0, min(max(RARE_LEAST, RARE_RATIO * chunks), chunks / 2))
@@ -145,7 +147,16 @@ def exact_matches(text: str, ranked: Sequence[Candidate], chunks: int) -> list[i
         having = [place for place, t in texts.items() if pattern.search(t)]
         if len(having) <= most:
             places.update(having)
+    for name in file_names(text):
+        named = {place: ranked[place].chunk.ref for place in texts if _base_name(ranked[place].chunk) == name}
+        if len(set(named.values())) <= most:
+            places.update(named)
     return sorted(places)
+
+
+def file_names(text: str) -> set[str]:
+    """Words of a query that a file may be called, folded."""
+    return {name.casefold() for name in _FILE_NAME.findall(text)}
 
 
 def telling_words(text: str) -> list[str]:
@@ -183,6 +194,10 @@ def _with_exact(passing: Sequence[int], matches: Sequence[int]) -> list[int]:
 def _texts(ranked: Sequence[Candidate]) -> dict[int, str]:
     """Path, symbol, headings and text, folded, of those of the first that were found by words, by their places."""
     return {place: _folded(one.chunk) for place, one in enumerate(ranked[:_READ]) if one.bm25 is not None}
+
+
+def _base_name(chunk: StoredChunk) -> str:
+    return chunk.ref.path.rpartition("/")[2].casefold()
 
 
 def _folded(chunk: StoredChunk) -> str:

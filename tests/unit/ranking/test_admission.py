@@ -8,7 +8,14 @@ from everfind_core.model import FileRef
 from everfind_core.model_registry import MODELS, facts_of
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking import Candidate, Limits, admit
-from everfind_core.ranking.admission import evidence, exact_matches, foreign_share, telling_words, word_share
+from everfind_core.ranking.admission import (
+    evidence,
+    exact_matches,
+    file_names,
+    foreign_share,
+    telling_words,
+    word_share,
+)
 
 ENGLISH = Limits(floor=0.38, english_only=True)
 
@@ -67,6 +74,32 @@ def test_exact_matches_are_whole_rare_words() -> None:
     assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many, 6_000) == list(range(6))
     assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many[:2], 3) == []
     assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many[:1], 1) == [0]
+
+
+def test_a_file_named_in_the_query_is_an_exact_match_while_few_have_its_name() -> None:
+    query = "update the note of `web-components.md` again"
+    ranked = [
+        candidate("of web parts", bm25=1.0, path="docs/web-components.md"),
+        candidate("see web-components.md for it", bm25=1.0, path="docs/other.md"),
+        candidate("more web parts", bm25=1.0, path="docs/Web-Components.md"),
+        candidate("found by meaning alone", 0.2, path="docs/web-components.md"),
+    ]
+    assert exact_matches(query, ranked, 1_000) == [0, 2]
+    many = [candidate("web parts", bm25=1.0, path=f"{n}/web-components.md") for n in range(6)]
+    assert exact_matches(query, many, 1_000) == []
+    assert exact_matches(query, [many[0]] * 20, 1_000) == list(range(20))
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("fix src/app/Main.java and go.mod", {"main.java", "go.mod"}),
+        ("version 1.2.3, or foo.bar.baz() of e.g.x", set()),
+        ("it ends here. Then (README.md) follows", {"readme.md"}),
+    ],
+)
+def test_names_of_files(query: str, names: set[str]) -> None:
+    assert file_names(query) == names
 
 
 def test_a_query_that_stands_word_for_word_is_an_exact_match() -> None:
