@@ -74,6 +74,9 @@ class IndexerServerSettings(ServiceSettings):
         default=1 << 30, ge=1 << 20, le=1 << 50, description="What the kept vectors may take on the disk."
     )
     watch: bool = Field(default=True, description="Follow the folders and index what changes.")
+    min_score: float | None = Field(
+        default=None, ge=-1, le=1, description="The searchers' min_score, for `status` to tell; unset, they have none."
+    )
     concurrency: int = Field(
         default=0, ge=0, le=256, description="Embedding calls under way at once; 0 is the default."
     )
@@ -113,6 +116,7 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
         code_chunk_tokens=settings.code_chunk_tokens,
         chunk_overlap=settings.chunk_overlap,
         concurrency=settings.concurrency,
+        min_score=settings.min_score,
         kept_vectors=KeptVectors.unless_off(
             settings.vector_cache_dir or settings.index_dir, settings.vector_cache_days, settings.vector_cache_bytes
         ),
