@@ -47,7 +47,7 @@ def examine(load: Callable[[], Settings], open_workspace: OpenWorkspace) -> list
             status = workspace.indexer.status()
         except EverfindError as error:
             return [*findings, _failed("status", error)]
-    return [*findings, *status.findings, check_outgoing(status)]
+    return [*findings, *status.findings, check_outgoing(settings.server, status)]
 
 
 def check_settings(settings: Settings) -> HealthFinding:
@@ -151,11 +151,15 @@ def check_languages(workspace: Workspace) -> list[HealthFinding]:
     return [HealthFinding("languages", Severity.WARNING, message, hint)]
 
 
-def check_outgoing(status: WorkspaceStatus) -> HealthFinding:
-    """What leaves the machine."""
+def check_outgoing(server: str, status: WorkspaceStatus) -> HealthFinding:
+    """What leaves the machine; ``server`` is the one that is asked, if any."""
+    hint = "Your own settings ask for it."
+    if server:
+        beyond = f"; the server sends on {'; '.join(status.outgoing)}" if status.outgoing else ""
+        return HealthFinding("outgoing", Severity.WARNING, f"what you ask goes to {server}{beyond}", hint)
     if not status.outgoing:
         return HealthFinding("outgoing", Severity.OK, "nothing leaves this machine")
-    return HealthFinding("outgoing", Severity.WARNING, "; ".join(status.outgoing), "Your own settings ask for it.")
+    return HealthFinding("outgoing", Severity.WARNING, "; ".join(status.outgoing), hint)
 
 
 def _failed(check: str, error: EverfindError, severity: Severity = Severity.ERROR) -> HealthFinding:

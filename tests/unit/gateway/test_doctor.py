@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import everfind_embedder
 from everfind_core.index_directory import INDEXES
 from everfind_core.model import HealthFinding, IndexRequest, Severity
 from everfind_core.store_schema import TABLE_DIRECTORY
-from everfind_gateway.doctor import check_index, examine
+from everfind_gateway.doctor import check_index, check_outgoing, examine
 from everfind_gateway.settings import Settings, load_settings
 from everfind_gateway.workspace import open_workspace
 from tests.support.fakes import FakeEmbedder
@@ -66,3 +67,15 @@ def test_a_folder_that_cannot_be_listed_is_an_error(settings: Settings) -> None:
     Path(settings.folders[0].root).write_text("a file")
     folders = [finding for finding in examine(lambda: settings, open_workspace) if finding.check == "folders"]
     assert [finding.severity for finding in folders] == [Severity.ERROR]
+
+
+def test_what_leaves_the_machine_is_told(settings: Settings) -> None:
+    with open_workspace(settings) as workspace:
+        status = workspace.indexer.status()
+    assert check_outgoing("", status) == HealthFinding("outgoing", Severity.OK, "nothing leaves this machine")
+    asked = check_outgoing("far.example:1", status)
+    assert (asked.severity, asked.message) == (Severity.WARNING, "what you ask goes to far.example:1")
+    sent = replace(status, outgoing=("queries to https://p.example",))
+    assert check_outgoing("", sent).message == "queries to https://p.example"
+    message = "what you ask goes to far.example:1; the server sends on queries to https://p.example"
+    assert check_outgoing("far.example:1", sent).message == message
