@@ -16,7 +16,8 @@ from everfind_core.model import SkipReason
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.extractors.formats import Format
 from everfind_indexer.extractors.readers import read
-from everfind_indexer.extractors.wire import MAX_TEXT, Extracted, Refused, answer_to_wire, send
+from everfind_indexer.extractors.wire import MAX_TEXT, Extracted, Refused, answer_to_wire
+from everfind_indexer.subprocesses import send
 
 MEMORY_BYTES = 1 << 30
 """Address space of the process."""

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import IO, Any
 
 from everfind_core.model import SkipReason
+from everfind_indexer.subprocesses import BrokenWireError
 
 MAX_TEXT = 5_000_000
 """Characters of one document's text: two thousand pages."""
@@ -33,17 +34,6 @@ class Refused:
 
     reason: SkipReason
     message: str
-
-
-class BrokenWireError(Exception):
-    """The other side is gone, or says what it never should."""
-
-
-def send(pipe: IO[bytes], message: dict[str, Any], raw: bytes = b"") -> None:
-    """Write a message, and what belongs to it."""
-    pipe.write(json.dumps(message, ensure_ascii=True).encode() + b"\n")
-    pipe.write(raw)
-    pipe.flush()
 
 
 def answer_to_wire(answer: Extracted | Refused) -> dict[str, Any]:

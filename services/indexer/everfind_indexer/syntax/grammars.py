@@ -64,13 +64,19 @@ def dialect(language: str, text: str) -> str:
     return "cpp" if language == "c" and _ONLY_CPP.search(text) else language
 
 
+def source_of(language: str) -> tuple[str, str]:
+    """The module of a language's grammar, and its function that gives it."""
+    entry = _GRAMMARS[language]
+    return entry.module, entry.function
+
+
 @cache
 def grammar(language: str) -> Grammar:
     """The grammar of one of :data:`LANGUAGES`; loads at first use."""
     from tree_sitter import Language, Query
 
-    entry = _GRAMMARS[language]
-    loaded = Language(getattr(import_module(entry.module), entry.function)())
+    module, function = source_of(language)
+    loaded = Language(getattr(import_module(module), function)())
     folder = resources.files("everfind_indexer.syntax") / "queries"
-    patterns = [(folder / f"{name}.scm").read_text("utf-8") for name in entry.queries or (language,)]
+    patterns = [(folder / f"{name}.scm").read_text("utf-8") for name in _GRAMMARS[language].queries or (language,)]
     return Grammar(loaded, Query(loaded, "\n".join([*patterns, _EVERYWHERE])))

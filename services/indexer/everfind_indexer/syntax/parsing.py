@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from everfind_indexer.syntax.bounds import trial
 from everfind_indexer.syntax.collecting import CONSTANT, Names
 from everfind_indexer.syntax.grammars import Grammar, dialect, grammar
 from everfind_indexer.syntax.symbols import FileSymbols
+from everfind_indexer.syntax_trial import CPU_SECONDS
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Point, Tree
@@ -19,8 +21,8 @@ _DEFINITION = "definition."
 _MINOR = (CONSTANT, "property")
 _LONGEST_LINE = 5_000  # minified or generated from there on
 _BLOCK_BYTES = 1 << 16
-_PATIENCE = 5.0
-"""Seconds of processor time for one file: about thirty times what the largest one takes, however it is written."""
+_PATIENCE = 4 * CPU_SECONDS
+"""Seconds of processor time for one file that was parsed in less: more only where the machine is in trouble."""
 
 _QUALIFIER = re.compile(r"^.*(?:::|\.|\\)(?=[\w~])")
 _TYPE_ARGUMENTS = re.compile(r"<[^<>]*>|[<({].*$", re.DOTALL)
@@ -59,7 +61,8 @@ def parse(lines: Sequence[str], text: str, language: str) -> Syntax:
     tongue = grammar(spoken)
     count = len(lines)
     data = text.replace("\0", " ").encode("utf-8", "replace")
-    tree = None if max(map(len, lines)) > _LONGEST_LINE else _tree(data, tongue)
+    sane = max(map(len, lines)) <= _LONGEST_LINE and trial().passes(data, spoken)
+    tree = _tree(data, tongue) if sane else None
     if tree is None:
         return Syntax({}, bytearray(count), bytearray(count), bytearray(b"\1" * count))
     syntax = Syntax({}, bytearray(count), bytearray(count), bytearray(count))
@@ -87,7 +90,7 @@ def parse(lines: Sequence[str], text: str, language: str) -> Syntax:
 
 
 def _tree(data: bytes, tongue: Grammar) -> Tree | None:
-    """The tree of ``data``; None where it takes too long: some scanners take quadratic time on hostile text."""
+    """The tree of ``data``; None where it takes too long."""
     from tree_sitter import Parser
 
     def read(offset: int, _point: Point) -> bytes:

@@ -1,0 +1,66 @@
+"""The process that parses a text first: ``python -m everfind_indexer.syntax_trial``; see ``docs/adr/0007``.
+
+A parser's memory cannot be bounded from inside, and some texts take gigabytes. What this process survives takes no
+more elsewhere. It imports the parser and grammars, and nothing else that is large.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from importlib import import_module
+from typing import IO
+
+MEMORY_BYTES = 1 << 29
+"""Address space of the process: a text of ten times the largest size that is read by default takes half."""
+
+CPU_SECONDS = 5
+"""Processor time for one text: about thirty times what the largest one takes, however it is written."""
+
+PARSED, GAVE_UP = b"+\n", b"-\n"
+
+
+def main() -> None:
+    """Parse texts until there are no more, and say of each whether it could be done."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit(resource.RLIMIT_FSIZE, 0)
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
+    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    while question := questions.readline():
+        asked = json.loads(question)
+        done = _parses(str(asked["module"]), str(asked["function"]), _exactly(questions, int(asked["size"])))
+        answers.write(PARSED if done else GAVE_UP)
+        answers.flush()
+
+
+def _parses(module: str, function: str, data: bytes) -> bool:
+    from tree_sitter import Language, Parser
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 2 * CPU_SECONDS)
+    patience = time.thread_time() + CPU_SECONDS
+    parser = Parser(Language(getattr(import_module(module), function)()))
+    try:
+        parser.parse(lambda offset, _point: data[offset:], progress_callback=lambda *_: time.thread_time() > patience)
+    except ValueError:  # how it says that it was told to give up
+        return False
+    return True
+
+
+def _exactly(pipe: IO[bytes], size: int) -> bytes:
+    data = pipe.read(size)
+    if len(data) < size:
+        raise SystemExit(1)
+    return data
+
+
+def _limit(what: int, most: int) -> None:
+    """Lower a limit; one that is already lower stays."""
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+if __name__ == "__main__":
+    main()
