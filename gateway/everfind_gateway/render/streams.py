@@ -21,7 +21,8 @@ class OutputClosedError(Exception):
 
 
 def prepare() -> None:
-    """Let no character end a command: what the stream's encoding lacks is printed as ``?``."""
+    """Let no character end a command: what the stream's encoding lacks is printed as ``?``. Open what is closed."""
+    _open_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -81,6 +82,21 @@ def one_line(text: str) -> str:
 def is_terminal(stream: TextIO) -> bool:
     """Whether a person looks at ``stream``."""
     return stream.isatty()
+
+
+def _open_closed() -> None:
+    """Put something in the places of streams that are closed: else the next file opened would take them, and output.
+
+    What is written to a closed stdout is refused, as it would be; to a closed stderr, it goes nowhere.
+    """
+    for place, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(place)
+        except OSError:
+            os.open(os.devnull, mode)  # takes the lowest free place, which is this one
+    sys.stdin = sys.stdin or open(0, closefd=False, encoding="utf-8")  # noqa: SIM115 - open as long as the process
+    sys.stdout = sys.stdout or open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115 - as above
+    sys.stderr = sys.stderr or open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115 - as above
 
 
 def _discard(stream: TextIO) -> None:

@@ -558,3 +558,19 @@ def test_an_output_that_is_full_is_no_fault_of_ours(home: Path) -> None:
         )
     assert done.returncode == 7
     assert done.stderr.startswith("everfind: cannot write to standard output: No space left")
+
+
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 0), (">&-", 7), ("2>&-", 0), ("<&- >&- 2>&-", 7)])
+def test_streams_that_are_closed_are_no_fault_of_ours(home: Path, closed: str, code: int) -> None:
+    command = f'exec "{sys.executable}" -m everfind_gateway version --json {closed}'
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=home)
+    assert done.returncode == code, done.stderr
+    assert ("cannot write to standard output" in done.stderr) == (closed == ">&-")
+    assert "unexpected" not in done.stderr
+
+
+def test_no_file_takes_the_place_of_a_closed_stream(home: Path) -> None:
+    program = "from everfind_gateway.render.streams import prepare; prepare(); print(open('/dev/null').fileno())"
+    command = f'exec "{sys.executable}" -c "{program}" <&- 2>&-'
+    done = subprocess.run(["/bin/sh", "-c", command], stdout=subprocess.PIPE, text=True, check=False, cwd=home)
+    assert int(done.stdout) > 2
