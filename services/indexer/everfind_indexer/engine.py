@@ -28,11 +28,11 @@ from everfind_core.model import (
     SkippedFile,
     WorkspaceStatus,
 )
-from everfind_core.paths import check_relative
 from everfind_core.ports import Chunker, Embedder, EventSink
 from everfind_core.watch_state import read_watch_state, with_waiting
 from everfind_core.workspaces import check_workspace
 from everfind_indexer.catalog import Catalog
+from everfind_indexer.checks import check_run
 from everfind_indexer.findings import document_findings
 from everfind_indexer.grep import grep
 from everfind_indexer.lock import lock_holder
@@ -142,27 +142,10 @@ class IndexEngine:
     def _chosen(self, request: IndexRequest) -> Sequence[Folder]:
         if not self._settings.folders:
             raise FolderNotFoundError("no folder is added yet", hint="Add one with `everfind add DIR`.")
-        self._check_parts(request)
-        if request.max_files < 0 or request.concurrency < 0:
-            field = "max_files" if request.max_files < 0 else "concurrency"
-            raise InvalidRequestError.of(field, "it is negative; 0 means no limit of your own")
-        if request.repair:
-            raise InvalidRequestError.of("repair", "single files cannot be repaired; rebuild the index instead")
-        if request.rebuild and request.folders:
-            raise InvalidRequestError.of("rebuild", "a rebuild takes all folders; name none")
+        check_run(request)
         if not request.folders:
             return self._settings.folders
         return [self._sources.folder(name) for name in dict.fromkeys(request.folders)]
-
-    def _check_parts(self, request: IndexRequest) -> None:
-        given = {"below": [request.below] if request.below else [], "paths": request.paths}
-        for field, paths in given.items():
-            if paths and len(request.folders) != 1:
-                raise InvalidRequestError.of(field, "it needs exactly one folder beside it")
-            for path in paths:
-                check_relative(path, field=field)
-        if request.below and request.paths:
-            raise InvalidRequestError.of("paths", "give either them or below")
 
     def _writing(self) -> Writing:
         from everfind_indexer.writing import Writing  # whoever only reads files does not wait for it to load
