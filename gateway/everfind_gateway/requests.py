@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError
-from everfind_core.lifecycle.vocabulary import normal
 from everfind_core.model import (
     FileRef,
     Filters,
@@ -86,12 +85,21 @@ def _filters(settings: Settings, options: SearchOptions) -> Filters:
         include=tuple(options.include),
         exclude=tuple(options.exclude),
         languages=tuple(language.lower() for language in options.languages),
-        statuses=tuple(normal(status) for status in options.statuses),
+        statuses=_statuses(options.statuses),
         since=options.since,
         before=options.before,
         kinds=tuple(options.kinds),
         all_statuses=options.everything,
     )
+
+
+def _statuses(given: Iterable[str]) -> tuple[str, ...]:
+    """Status words in their normal form."""
+    if not given:
+        return ()
+    from everfind_core.lifecycle.vocabulary import normal  # most searches name no status, and need not wait for it
+
+    return tuple(map(normal, given))
 
 
 def searchable_folders(settings: Settings) -> tuple[Folder, ...]:

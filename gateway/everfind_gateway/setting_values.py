@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import platformdirs
-from pydantic import AfterValidator, Field, JsonValue, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from everfind_core.model import HIDDEN_STATUSES
 
@@ -67,10 +66,10 @@ def _absolute_root(root: Path) -> Path:
     return root
 
 
-class SettingValues(BaseSettings):
+class SettingValues(BaseModel):
     """The settings that a file, the environment or a flag can give. Sizes of chunks are in the model's own tokens."""
 
-    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     display_name: str = _setting(
         "", "What this corpus is called in `list` and `status`.", group="Index", project=True, max_length=100
@@ -300,7 +299,7 @@ class SettingValues(BaseSettings):
         ge=0,
         le=1,
     )
-    default_exclude: Annotated[tuple[str, ...], NoDecode] = _setting(
+    default_exclude: tuple[str, ...] = _setting(
         (),
         "Path globs that every search leaves out unless `--all` is given; a plain word matches a whole path segment, "
         "`notes//drafts` counts in the folder `notes` alone. In the environment: separated by commas.",
@@ -308,7 +307,7 @@ class SettingValues(BaseSettings):
         project=True,
         shapes_answers=True,
     )
-    path_boosts: Annotated[dict[str, Annotated[float, Field(ge=0.1, le=10)]], NoDecode] = _setting(
+    path_boosts: dict[str, Annotated[float, Field(ge=0.1, le=10)]] = _setting(
         dict,
         "Path globs with factors that move the hits of their files up (1.15) or down (0.9) in the order; scores stay "
         'as they are. A table: `[path_boosts]`, then `"reference/" = 1.15`. In the environment: '
@@ -318,7 +317,7 @@ class SettingValues(BaseSettings):
         shapes_answers=True,
         shown_default="none",
     )
-    hidden_statuses: Annotated[tuple[str, ...], NoDecode] = _setting(
+    hidden_statuses: tuple[str, ...] = _setting(
         HIDDEN_STATUSES,
         "Statuses of documents that every search leaves out unless `--all` is given: the answer has their successors "
         "in their place, and counts them. In the environment: separated by commas.",
@@ -327,7 +326,7 @@ class SettingValues(BaseSettings):
         shapes_answers=True,
         shown_default=", ".join(f"`{status}`" for status in HIDDEN_STATUSES),
     )
-    lifecycle_words: Annotated[tuple[str, ...], NoDecode] = _setting(
+    lifecycle_words: tuple[str, ...] = _setting(
         (),
         "Further words of document headers, each as `WORD=MEANING`: another name of a key (`status`, `date`, "
         "`superseded_by`, `supersedes`) or of a status, such as `ersetzt_durch=superseded_by` or `veraltet=obsolete`. "
@@ -345,7 +344,7 @@ class SettingValues(BaseSettings):
         group="Agents",
         max_length=2_000,
     )
-    mcp_tools: Annotated[tuple[ToolName, ...], NoDecode] = _setting(
+    mcp_tools: tuple[ToolName, ...] = _setting(
         DEFAULT_TOOLS,
         "The tools that the MCP server offers, of those in [mcp.md](mcp.md). In the environment: separated by commas.",
         group="Agents",
@@ -378,7 +377,7 @@ class SettingValues(BaseSettings):
         None, "Certificate (PEM) to show to `server`, where it asks for one.", group="Server"
     )
     server_key: Path | None = _setting(None, "Private key (PEM) of `server_certificate`.", group="Server")
-    checkouts: Annotated[dict[str, Annotated[Path, AfterValidator(_absolute_root)]], NoDecode] = _setting(
+    checkouts: dict[str, Annotated[Path, AfterValidator(_absolute_root)]] = _setting(
         dict,
         "Where folders of `server` lie on this machine, by their names, so that answers name files that can be opened "
         'here. A table: `[checkouts]`, then `api = "~/src/api"`. In the environment: `api=~/src/api,docs=~/docs`.',
@@ -413,18 +412,6 @@ class SettingValues(BaseSettings):
         if is_path(name) and isinstance(value, str) and not value.strip():
             raise PydanticCustomError("path", "it needs a path; leave it out for the default")
         return value
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - the signature is pydantic's
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Values come from :func:`load_settings` alone, which knows where each came from."""
-        return (init_settings,)
 
 
 def setting_fields() -> Mapping[str, FieldInfo]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from pydantic import Field, ValidationError
-from pydantic_settings import EnvSettingsSource
 
 from everfind_core.errors import ConfigError, EverfindError, InvalidRequestError, UntrustedSettingError
 from everfind_core.model import Folder
@@ -143,8 +142,8 @@ def _environment() -> dict[str, Any]:
                 hint="Remove the variable, and write the setting into your own file (`everfind config` names it).",
                 details={"setting": name},
             )
-    values = EnvSettingsSource(SettingValues)()
-    return {name: _listed(name, value) if isinstance(value, str) else value for name, value in values.items()}
+    given = {name: os.environ.get(f"{ENV_PREFIX}{name.upper()}") for name in SettingValues.model_fields}
+    return {name: _listed(name, value) for name, value in given.items() if value}
 
 
 def _listed(name: str, given: str) -> Any:

@@ -22,10 +22,10 @@ from everfind_rpc.converters.embedding import (
     TextInput,
     TokenInput,
     embed_request_to_proto,
-    model_from_proto,
     tokenizer_from_parts,
     vectors_from_proto,
 )
+from everfind_rpc.converters.models import model_from_proto
 from everfind_rpc.tokenizer import EstimateTokenizer, FileTokenizer
 
 SERVICE = pb.DESCRIPTOR.services_by_name["EmbedderService"]

@@ -44,8 +44,8 @@ from everfind_rpc.converters.corpus import (
     read_file_request_to_proto,
     skipped_file_from_proto,
 )
-from everfind_rpc.converters.embedding import calibration_from_proto
 from everfind_rpc.converters.indexing import event_from_proto, index_request_to_proto, index_run_from_proto
+from everfind_rpc.converters.models import calibration_from_proto
 from everfind_rpc.converters.status import workspace_status_from_proto
 from everfind_rpc.errors import run_error
 

@@ -23,7 +23,7 @@ from everfind_rpc.converters.corpus import (
     skipped_file_from_proto,
     skipped_file_to_proto,
 )
-from everfind_rpc.converters.embedding import calibration_from_proto, calibration_to_proto
+from everfind_rpc.converters.models import calibration_from_proto, calibration_to_proto
 from everfind_rpc.converters.wire import (
     EnumTable,
     check_sendable,

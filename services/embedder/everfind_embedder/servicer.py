@@ -15,11 +15,11 @@ from everfind_rpc.converters.embedding import (
     TextInput,
     TokenizerFile,
     embed_request_from_proto,
-    model_to_proto,
     rerank_request_from_proto,
     tokenizer_to_parts,
     vectors_to_proto,
 )
+from everfind_rpc.converters.models import model_to_proto
 from everfind_rpc.handlers import Slots
 from everfind_rpc.service import Call, Service, Stream, Unary
 from everfind_rpc.tokenizer import EstimateTokenizer, FileTokenizer

@@ -36,13 +36,13 @@ from everfind_rpc.converters.corpus import (
     read_file_request_from_proto,
     skipped_file_to_proto,
 )
-from everfind_rpc.converters.embedding import calibration_to_proto
 from everfind_rpc.converters.indexing import (
     RUN_STATES,
     event_to_proto,
     index_request_from_proto,
     index_run_to_proto,
 )
+from everfind_rpc.converters.models import calibration_to_proto
 from everfind_rpc.converters.status import workspace_status_to_proto
 from everfind_rpc.paging import page
 from everfind_rpc.service import Call, Service, Stream, Unary

@@ -23,7 +23,7 @@ from everfind.embedder.v1 import embedder_service_pb2
 from everfind.indexer.v1 import indexer_service_pb2, run_pb2
 from everfind.searcher.v1 import hit_pb2, searcher_service_pb2
 from everfind_core import model
-from everfind_rpc.converters import corpus, embedding, hits, indexing, search, status
+from everfind_rpc.converters import corpus, embedding, hits, indexing, models, search, status
 from everfind_rpc.converters.wire import EnumTable
 
 
@@ -61,8 +61,8 @@ PAIRS = [
     Pair(
         model.GrepAnswer, indexer_service_pb2.GrepResponse, corpus.grep_answer_to_proto, corpus.grep_answer_from_proto
     ),
-    Pair(model.ModelInfo, model_pb2.ModelInfo, embedding.model_to_proto, embedding.model_from_proto),
-    Pair(model.Calibration, model_pb2.Calibration, embedding.calibration_to_proto, embedding.calibration_from_proto),
+    Pair(model.ModelInfo, model_pb2.ModelInfo, models.model_to_proto, models.model_from_proto),
+    Pair(model.Calibration, model_pb2.Calibration, models.calibration_to_proto, models.calibration_from_proto),
     Pair(
         model.RerankRequest,
         embedder_service_pb2.RerankRequest,
@@ -184,7 +184,7 @@ ONLY_IN_MESSAGE = {(model.GatherRequest, "workspace")}
 TABLES: dict[type[StrEnum], tuple[EnumTable[Any, Any], Any]] = {
     model.SkipReason: (corpus.SKIP_REASONS, corpus_pb2.SkipReason),
     model.InputKind: (embedding.INPUT_KINDS, embedder_service_pb2.InputKind),
-    model.ModelSource: (embedding.MODEL_SOURCES, model_pb2.ModelSource),
+    model.ModelSource: (models.MODEL_SOURCES, model_pb2.ModelSource),
     model.RunState: (indexing.RUN_STATES, run_pb2.RunState),
     model.SearchMode: (search.SEARCH_MODES, searcher_service_pb2.SearchMode),
     model.ProvenanceLabel: (hits.PROVENANCE_LABELS, hit_pb2.ProvenanceLabel),
