@@ -60,9 +60,12 @@ class Server:
         check_listen(settings)
         self._services = services
         self._settings = settings
+        metrics = metrics or Metrics()
+        for service in services:
+            service.measure(metrics)
         self._handlers = Handlers(
             settings.tokens,
-            metrics or Metrics(),
+            metrics,
             needs_tokens=not is_loopback(settings.listen.rpartition(":")[0]),
             threads=settings.threads,
             max_calls=settings.max_calls,

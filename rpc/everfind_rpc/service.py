@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 
 from everfind_core.cancellation import Cancellation
 from everfind_rpc.auth import Principal, Scope
+from everfind_rpc.metrics import Metrics
 
 RequestT = TypeVar("RequestT", bound=Message)
 
@@ -63,11 +64,13 @@ class Service:
     """A service with the calls that its engine can answer; others of its contract are UNIMPLEMENTED.
 
     ``stop`` ends, in a thread, what outlives a call. It is called once, before calls under way are waited for.
+    ``measure`` tells whoever measures the server what there is to measure beside the calls.
     """
 
     descriptor: ServiceDescriptor
     methods: Mapping[str, Method]
     stop: Callable[[], None] = lambda: None
+    measure: Callable[[Metrics], None] = lambda _metrics: None
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from everfind_embedder.encoder import TokenIds
 from everfind_embedder.loaded import LoadedModel
 from everfind_embedder.pool import BatchPool
 from everfind_embedder.tokenizer import HubTokenizer
+from everfind_rpc.metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +106,12 @@ class OnnxEmbedder:
         prefix = self._document_prefix(model)
         return self._run(model, [np.concatenate([prefix, ids]) for ids in sequences], InputKind.DOCUMENT, cancel)
 
+    def measure(self, metrics: Metrics) -> None:
+        """Count runs and what waits for ``metrics`` from now on."""
+        for kind, pool in self.pools.items():
+            pool.on_run = partial(metrics.run, kind.value)
+            metrics.watch_waiting(kind.value, partial(_tokens_waiting, pool))
+
     def close(self) -> None:
         """End the worker threads; the embedder cannot be used any more."""
         for pool in self.pools.values():
@@ -140,6 +148,10 @@ class OnnxEmbedder:
 
 def _pool(threads: int, limit: int | None, nice: int) -> BatchPool[_Sequence]:
     return BatchPool(threads, _encode, size=lambda item: len(item.ids), together=_run_length, limit=limit, nice=nice)
+
+
+def _tokens_waiting(pool: BatchPool[_Sequence]) -> int:
+    return pool.waiting
 
 
 def _run_length(sequence: _Sequence) -> int:

@@ -21,6 +21,7 @@ from everfind_rpc.converters.embedding import (
 )
 from everfind_rpc.converters.models import model_to_proto
 from everfind_rpc.handlers import Slots
+from everfind_rpc.metrics import Measured
 from everfind_rpc.service import Call, Service, Stream, Unary
 from everfind_rpc.tokenizer import EstimateTokenizer, FileTokenizer
 
@@ -47,6 +48,7 @@ def embedder_service(
             "Embed": Unary(pb.EmbedRequest, servicer.embed, _ANY),
             "Rerank": Unary(pb.RerankRequest, servicer.rerank, _ANY),
         },
+        measure=embedder.measure if isinstance(embedder, Measured) else lambda _metrics: None,
     )
 
 

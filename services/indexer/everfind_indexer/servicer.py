@@ -75,6 +75,7 @@ def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None]
             "GetStatus": Unary(pb.GetStatusRequest, files.get_status, _SEARCH | _INDEX),
         },
         stop=runs.close,
+        measure=lambda metrics: metrics.watch_index(indexer.status),
     )
     return in_workspace(service, indexer.folders)
 

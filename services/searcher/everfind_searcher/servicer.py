@@ -35,6 +35,7 @@ def searcher_service(searcher: Searcher, status: Callable[[], WorkspaceStatus]) 
             "FindRelated": Unary(pb.FindRelatedRequest, servicer.find_related, _SEARCH),
             "GetStatus": Unary(pb.GetStatusRequest, servicer.get_status, _SEARCH),
         },
+        measure=lambda metrics: metrics.watch_index(status),
     )
     return in_workspace(service, lambda: (one.folder for one in status().folders))
 
