@@ -18,6 +18,7 @@ from everfind_rpc.clients import searcher as searcher_client
 from everfind_rpc.clients.embedder import RemoteEmbedder
 from everfind_rpc.clients.indexer import RemoteIndexer
 from everfind_rpc.clients.searcher import RemoteSearcher
+from everfind_rpc.metrics import Metrics
 from everfind_rpc.server import Server, ServerSettings
 from everfind_rpc.service import Service
 from everfind_rpc.tls import ClientTls
@@ -26,14 +27,16 @@ SERVICES = (embedder_client.SERVICE, indexer_client.SERVICE, searcher_client.SER
 
 
 @contextlib.contextmanager
-def serving(services: Sequence[Service], settings: ServerSettings | None = None) -> Iterator[str]:
+def serving(
+    services: Sequence[Service], settings: ServerSettings | None = None, metrics: Metrics | None = None
+) -> Iterator[str]:
     """Serve within the block; gives the address."""
     settings = settings or ServerSettings(listen="127.0.0.1:0", drain_seconds=0.0, grace_seconds=5.0)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="server")
     thread.start()
     try:
-        server = asyncio.run_coroutine_threadsafe(_started(services, settings), loop).result(30)
+        server = asyncio.run_coroutine_threadsafe(_started(services, settings, metrics), loop).result(30)
         try:
             yield f"127.0.0.1:{server.port}"
         finally:
@@ -45,8 +48,8 @@ def serving(services: Sequence[Service], settings: ServerSettings | None = None)
         loop.close()
 
 
-async def _started(services: Sequence[Service], settings: ServerSettings) -> Server:
-    server = Server(services, settings)
+async def _started(services: Sequence[Service], settings: ServerSettings, metrics: Metrics | None) -> Server:
+    server = Server(services, settings, metrics)
     await server.start()
     return server
 

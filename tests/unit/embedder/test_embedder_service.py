@@ -23,6 +23,7 @@ from everfind_embedder.encoder import Encoder, TokenIds
 from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.packaged import load_packaged
 from everfind_embedder.servicer import embedder_service
+from everfind_rpc.metrics import PrometheusMetrics
 from everfind_rpc.server import ServerSettings
 from tests.support.serving import Remote, connected, raw_call, serving
 
@@ -143,3 +144,24 @@ def test_what_was_cancelled_or_is_late_leaves_the_queue(served: Served) -> None:
     wait_until(lambda: pool.waiting == 0)
     served.gate.open.set()
     first.result(20)
+
+
+def test_runs_and_what_waits_are_measured(served: Served) -> None:
+    metrics = PrometheusMetrics()
+    embedder_service(served.engine).measure(metrics)
+
+    def value(name: str, kind: InputKind) -> float | None:
+        return metrics.registry.get_sample_value(f"everfind_embedding_{name}", {"kind": kind.value})
+
+    served.engine.embed(["open a file", "read a line"], InputKind.QUERY)
+    assert value("run_sequences_sum", InputKind.QUERY) == 2
+    assert value("run_sequences_count", InputKind.QUERY) == 1
+    assert value("tokens_total", InputKind.QUERY) == 10
+    first = served.documents()
+    waiting = served.documents(2)
+    tokens = value("waiting_tokens", InputKind.DOCUMENT)
+    served.gate.open.set()
+    first.result(20)
+    waiting.result(20)
+    assert value("tokens_total", InputKind.DOCUMENT) == 1.5 * (tokens or 0)
+    assert value("waiting_tokens", InputKind.DOCUMENT) == 0
