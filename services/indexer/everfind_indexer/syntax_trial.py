@@ -7,11 +7,12 @@ more elsewhere. It imports the parser and grammars, and nothing else that is lar
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from importlib import import_module
 from typing import IO
+
+from everfind_indexer.confined import allow_processor_time, confine
 
 MEMORY_BYTES = 1 << 29
 """Address space of the process: a text of ten times the largest size that is read by default takes half."""
@@ -24,9 +25,7 @@ PARSED, GAVE_UP = b"+\n", b"-\n"
 
 def main() -> None:
     """Parse texts until there are no more, and say of each whether it could be done."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _limit(resource.RLIMIT_FSIZE, 0)
-    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
+    confine(MEMORY_BYTES)
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     while question := questions.readline():
         asked = json.loads(question)
@@ -38,8 +37,7 @@ def main() -> None:
 def _parses(module: str, function: str, data: bytes) -> bool:
     from tree_sitter import Language, Parser
 
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 2 * CPU_SECONDS)
+    allow_processor_time(2 * CPU_SECONDS)
     patience = time.thread_time() + CPU_SECONDS
     parser = Parser(Language(getattr(import_module(module), function)()))
     try:
@@ -54,12 +52,6 @@ def _exactly(pipe: IO[bytes], size: int) -> bytes:
     if len(data) < size:
         raise SystemExit(1)
     return data
-
-
-def _limit(what: int, most: int) -> None:
-    """Lower a limit; one that is already lower stays."""
-    _, hard = resource.getrlimit(what)
-    resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import IO
 
 from everfind_core.model import SkipReason
 from everfind_core.ports import NotExtractedError
+from everfind_indexer.confined import allow_processor_time, confine, limit
 from everfind_indexer.extractors.formats import Format
 from everfind_indexer.extractors.readers import read
 from everfind_indexer.extractors.wire import MAX_TEXT, Extracted, Refused, answer_to_wire
@@ -33,18 +34,15 @@ def main() -> None:
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - a device; what a library prints must not be an answer
         os.dup2(nothing.fileno(), sys.stdout.fileno())
-    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
-    _limit(resource.RLIMIT_FSIZE, 0)
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
+    confine(MEMORY_BYTES)
+    limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
     while question := questions.readline():
         send(answers, answer_to_wire(_answer(json.loads(question), questions)))
 
 
 def _answer(question: dict[str, object], questions: IO[bytes]) -> Extracted | Refused:
     raw = questions.read(int(str(question["size"])))
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + CPU_SECONDS)
+    allow_processor_time(1 + CPU_SECONDS)
     try:
         document = read(Format(str(question["format"])), raw)
     except NotExtractedError as error:
@@ -65,12 +63,6 @@ def _answer(question: dict[str, object], questions: IO[bytes]) -> Extracted | Re
 def _told(error: Exception) -> str:
     said = " ".join(str(error).split())[:200]
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
-def _limit(what: int, most: int) -> None:
-    """Lower a limit; one that is already lower stays."""
-    _, hard = resource.getrlimit(what)
-    resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 if __name__ == "__main__":
