@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from everfind_core.model import Calibration, ModelInfo
+from everfind_core.model import Calibration, Floor, ModelInfo
 from everfind_core.model_registry import facts_of
 
 if TYPE_CHECKING:  # the command line must not wait for numpy
@@ -23,8 +23,8 @@ SAMPLE = 20_000
 LEAST_CHUNKS = 100
 """With fewer there is nothing to measure noise on."""
 
-SETTINGS, MODEL, CALIBRATION, NONE = "settings", "model", "calibration", ""
-"""Where the floor in use comes from; the last where there is none."""
+SETTINGS, MODEL, CALIBRATION = "settings", "model", "calibration"
+"""Where the floor in use comes from."""
 
 _PAIRS = 2_000
 _STAYS_BELOW = 0.98
@@ -66,36 +66,38 @@ def measure_noise(probes: npt.NDArray[np.float32], chunks: npt.NDArray[np.floati
 
 def calibration_of(noise: Noise, model: ModelInfo, measured: float, chunks: int) -> Calibration:
     """A measurement over an index of ``chunks``, as it is kept; ``measured`` in seconds since the epoch."""
-    floor, origin = _of_model(model)
-    suggested = noise.suggested
+    floor = _of_model(model) or Floor(noise.suggested, CALIBRATION)
     return Calibration(
         noise_floor=round(noise.probes, 3),
         samples=noise.samples,
-        suggested_min_score=suggested,
-        min_score=suggested if floor is None else floor,
-        origin=CALIBRATION if floor is None else origin,
+        suggested_min_score=noise.suggested,
+        min_score=floor.min_score,
+        origin=floor.origin,
         measured=measured,
         pair_noise=round(noise.pairs, 3),
         chunks=chunks,
     )
 
 
-def with_setting(calibration: Calibration, min_score: float | None) -> Calibration:
-    """The calibration as a corpus whose settings say ``min_score`` sees it: a configured value always wins."""
-    return calibration if min_score is None else replace(calibration, min_score=min_score, origin=SETTINGS)
+def as_used(calibration: Calibration, model: ModelInfo, min_score: float | None) -> Calibration:
+    """The calibration as a corpus whose settings say ``min_score`` sees it."""
+    floor = floor_of(model, calibration, min_score)
+    return calibration if floor is None else replace(calibration, min_score=floor.min_score, origin=floor.origin)
 
 
-def floor_in_use(model: ModelInfo, calibration: Calibration | None) -> float | None:
-    """What an answer's evidence must reach unless the settings say otherwise; None if nobody knows.
+def floor_of(model: ModelInfo, calibration: Calibration | None, min_score: float | None = None) -> Floor | None:
+    """The floor in use; None if nobody knows one.
 
-    A floor that was measured on labelled questions beats one that follows from noise alone.
+    The settings' ``min_score`` always wins. A floor that was measured on labelled questions beats one that follows from
+    noise alone.
     """
-    floor, _ = _of_model(model)
-    if floor is not None:
-        return floor
-    return None if calibration is None else calibration.suggested_min_score
+    if min_score is not None:
+        return Floor(min_score, SETTINGS)
+    if calibration is None:
+        return _of_model(model)
+    return _of_model(model) or Floor(calibration.suggested_min_score, CALIBRATION)
 
 
-def _of_model(model: ModelInfo) -> tuple[float | None, str]:
+def _of_model(model: ModelInfo) -> Floor | None:
     facts = facts_of(model.id)
-    return (None, NONE) if facts is None or facts.floor is None else (facts.floor, MODEL)
+    return None if facts is None or facts.floor is None else Floor(facts.floor, MODEL)

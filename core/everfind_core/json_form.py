@@ -55,7 +55,7 @@ def search_json(answer: SearchAnswer) -> Json:
             "best_folder": hidden.best_folder,
             "best_path": hidden.best_path,
         }
-    return form | _about(answer)
+    return form | _about(answer) | _given(parts=list(answer.parts), intents=list(answer.intents))
 
 
 def hit_json(hit: Hit, *, with_id: bool = False) -> Json:
@@ -230,6 +230,7 @@ def status_json(status: WorkspaceStatus, *, skipped_files: bool = False) -> Json
         "writer": status.writer or None,
         "findings": findings_json(status.findings),
         "outgoing": list(status.outgoing),
+        "floor": status.floor and {"min_score": status.floor.min_score, "origin": status.floor.origin},
         "calibration": None if status.calibration is None else calibration_json(status.calibration),
     }
     if skipped_files:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from everfind_core.errors import EverfindError, IndexMissingError
 from everfind_core.model import Filters, HealthFinding, SearchMode, SearchRequest, Severity, WorkspaceStatus
 from everfind_core.model_registry import MULTILINGUAL_SUGGESTION, facts_of
 from everfind_gateway.folders import is_readable
+from everfind_gateway.languages import FOREIGN_WORDS, foreign_language
+from everfind_gateway.render.calibration import floor_line
 from everfind_gateway.render.numbers import count, size
 
 if TYPE_CHECKING:
@@ -23,10 +26,8 @@ if TYPE_CHECKING:
 
 LOW_DISK_BYTES = 500_000_000
 _KNOWN_CHARACTERS = 1_000
-_FOREIGN_WORDS = "的 是 の は 는 и на η και في"
-"""Words that nearly every page of Chinese, Japanese, Korean, Russian, Greek or Arabic has."""
-
-_MANY = 100
+_MANY = 80
+_LOOKED_AT = 100
 
 
 def examine(load: Callable[[], Settings], open_workspace: OpenWorkspace) -> list[HealthFinding]:
@@ -47,7 +48,7 @@ def examine(load: Callable[[], Settings], open_workspace: OpenWorkspace) -> list
             status = workspace.indexer.status()
         except EverfindError as error:
             return [*findings, _failed("status", error)]
-    return [*findings, *status.findings, check_outgoing(settings.server, status)]
+    return [*findings, *check_floor(status), *status.findings, check_outgoing(settings.server, status)]
 
 
 def check_settings(settings: Settings) -> HealthFinding:
@@ -134,19 +135,34 @@ def check_model(workspace: Workspace) -> HealthFinding:
     return HealthFinding("model", Severity.OK, f"{what}; known from: {facts.source}")
 
 
+def check_floor(status: WorkspaceStatus) -> list[HealthFinding]:
+    """What keeps noise out of answers, and where that comes from; nothing to say before the first run."""
+    if status.model is None:
+        return []
+    if status.floor is None:
+        hint = "Index more and run `everfind calibrate`, or set `min_score`."
+        return [HealthFinding("floor", Severity.WARNING, "no floor is known: nothing keeps noise out of answers", hint)]
+    return [HealthFinding("floor", Severity.OK, floor_line(status.floor))]
+
+
 def check_languages(workspace: Workspace) -> list[HealthFinding]:
-    """Whether much of the index is in a script that the model was not trained on; nothing to say if not."""
+    """Whether much of the index is in a language that the model was not trained on; nothing to say if not."""
     try:
         facts = facts_of(workspace.embedder.model().id)
         if facts is None or facts.multilingual:
             return []
-        answer = workspace.searcher.search(SearchRequest(_FOREIGN_WORDS, 100, SearchMode.LEXICAL))
+        answer = workspace.searcher.search(SearchRequest(FOREIGN_WORDS, _LOOKED_AT, SearchMode.LEXICAL))
     except EverfindError:
         return []  # said by the checks of model and index
-    found = len(answer.hits) + answer.left_out
-    if found < min(_MANY, answer.coverage.chunks / 10) or not found:
+    languages = Counter(filter(None, (foreign_language(hit.text) for hit in answer.hits)))
+    found = languages.total()
+    if not found or found < min(_MANY, answer.coverage.chunks / 10):
         return []
-    message = f"much of the index is in a script that {facts.id} does not know; it is found by its words alone"
+    named = ", ".join(name for name, _ in languages.most_common(3))
+    message = (
+        f"{found:,} or more of {count(answer.coverage.chunks, 'chunk')} are in {named}: "
+        f"{facts.id} does not know that, and they are found by their words alone"
+    )
     hint = f"Set `model` to a multilingual one, such as {MULTILINGUAL_SUGGESTION}, and run `everfind index --rebuild`."
     return [HealthFinding("languages", Severity.WARNING, message, hint)]
 

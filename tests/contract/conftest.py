@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.model import Folder, IndexReport, IndexRequest
+from everfind_core.model import Folder, IndexReport, IndexRequest, ModelInfo
 from everfind_core.ports import Embedder, Indexer, Searcher
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_embedder.servicer import embedder_service
@@ -25,6 +25,8 @@ from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.status import index_status
 from everfind_searcher.store import open_reader
 from tests.support.corpus import write_corpus
+from tests.support.fakes import MODEL
+from tests.support.notes import Notes, Reach, open_notes
 from tests.support.serving import Remote, connected, serving
 from tests.support.team import team
 
@@ -86,6 +88,17 @@ def embedder() -> Iterator[Embedder]:
     embedder = open_embedder(EmbedderSettings())
     yield embedder
     embedder.close()
+
+
+@pytest.fixture(params=["direct", "aio"])
+def notes(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Reach]:
+    """Opens the engines of one folder's index with a fast model and a configured ``min_score``."""
+    with contextlib.ExitStack() as stack:
+
+        def opened(info: ModelInfo = MODEL, min_score: float | None = None) -> Notes:
+            return open_notes(stack, tmp_path, remote=request.param == "aio", info=info, min_score=min_score)
+
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from everfind_core.model.corpus import (
     SkippedFile,
     SkipReason,
 )
-from everfind_core.model.embedding import Calibration, InputKind, ModelInfo, ModelSource, RerankRequest, Vectors
+from everfind_core.model.embedding import Calibration, Floor, InputKind, ModelInfo, ModelSource, RerankRequest, Vectors
 from everfind_core.model.indexing import (
     FileFailed,
     FileProcessed,
@@ -70,6 +70,7 @@ __all__ = [
     "FileState",
     "FileText",
     "Filters",
+    "Floor",
     "Folder",
     "FolderFinished",
     "FolderStarted",

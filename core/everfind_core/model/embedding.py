@@ -66,13 +66,24 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Floor:
+    """The score in use below which there is no answer, on the scale of cosines, and where it comes from.
+
+    ``origin``: ``settings`` (each hit's own cosine must reach it), ``model`` (measured on labelled questions) or
+    ``calibration`` (follows from the noise on this corpus); in both an answer's evidence must reach it.
+    """
+
+    min_score: float
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """A model's noise on the user's own corpus, and the threshold that follows. All scores are on the scale of cosines.
 
     ``noise_floor`` is the evidence that off-topic probe questions stay below, ``pair_noise`` the cosine that pairs of
-    unrelated chunks do; ``samples`` were measured over an index of ``chunks``. ``min_score`` is in use, and comes from
-    ``origin``: ``settings``, ``model`` (measured on labelled questions) or ``calibration`` (follows from the noise).
-    ``measured`` in seconds since the epoch.
+    unrelated chunks do; ``samples`` were measured over an index of ``chunks``. ``min_score`` and ``origin`` are those
+    of the :class:`Floor` in use. ``measured`` in seconds since the epoch.
     """
 
     noise_floor: float

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from everfind_core.model.corpus import Coverage, Folder, SkippedFile
-from everfind_core.model.embedding import Calibration, ModelInfo
+from everfind_core.model.embedding import Calibration, Floor, ModelInfo
 
 
 class Severity(StrEnum):
@@ -63,5 +63,6 @@ class WorkspaceStatus:
     findings: tuple[HealthFinding, ...] = ()
     outgoing: tuple[str, ...] = field(default=())
     calibration: Calibration | None = None
+    floor: Floor | None = None
     version: str = ""
     settings_digest: str = ""

@@ -67,6 +67,7 @@ class Admission:
     """The outcome: which ranked chunks are ``kept``, by their places; ``exact`` ranks those with a rare exact match.
 
     ``best`` is the highest score that was compared with ``threshold``. ``alone`` are kept for their exact match only.
+    Where nothing could be ``judged``, all were kept unseen.
     """
 
     kept: Sequence[int]
@@ -74,22 +75,23 @@ class Admission:
     threshold: float
     exact: Mapping[int, int] = field(default_factory=dict)
     alone: frozenset[int] = frozenset()
+    judged: bool = True
 
 
 def admit(text: str, ranked: Sequence[Candidate], limits: Limits, chunks: int) -> Admission:
     """Which of ``ranked``, best first, may answer the query ``text`` over ``chunks`` searched chunks."""
     best = max((one.cosine for one in ranked if one.cosine is not None), default=0.0)
     matches = exact_matches(text, ranked, chunks)
-    compared, threshold, answered = best, limits.min_score or 0.0, True
+    compared, threshold, answered, judged = best, limits.min_score or 0.0, True, True
     if limits.min_score is None and limits.floor is not None:
         found = evidence(text, ranked, chunks, english_only=limits.english_only)
-        compared, threshold = found.score, limits.floor
-        answered = compared >= threshold or not found.judged
+        compared, threshold, judged = found.score, limits.floor, found.judged
+        answered = compared >= threshold or not judged
     least = _least_cosine(limits, best)
     passing = [place for place, one in enumerate(ranked) if answered and _passes(one.cosine, least)]
     kept = _with_exact(passing, matches)
     exact = {place: rank for rank, place in enumerate(matches, start=1)}
-    return Admission(kept, compared, threshold, exact, frozenset(kept) - frozenset(passing))
+    return Admission(kept, compared, threshold, exact, frozenset(kept) - frozenset(passing), judged)
 
 
 @dataclass(frozen=True, slots=True)

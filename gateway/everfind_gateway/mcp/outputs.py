@@ -61,6 +61,8 @@ class SearchOutput(TypedDict):
     next_cursor: NotRequired[str]
     left_out: NotRequired[int]
     warnings: NotRequired[list[str]]
+    parts: NotRequired[list[str]]
+    intents: NotRequired[list[str]]
 
 
 @with_config(_OPEN)
@@ -229,6 +231,7 @@ class StatusOutput(TypedDict):
     writer: str | None
     findings: list[dict[str, str]]
     outgoing: list[str]
+    floor: dict[str, Any] | None
     skipped_files: NotRequired[list[SkippedFile]]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from everfind_core.model import Calibration
+from everfind_core.model import Calibration, Floor
 from everfind_gateway.render.numbers import count
 
 _ORIGINS = {
     "settings": "from the settings",
     "model": "measured for this model",
-    "calibration": "from this measurement",
+    "calibration": "from the noise on this corpus",
 }
 
 
@@ -18,5 +18,18 @@ def calibration_lines(found: Calibration) -> list[str]:
         f"noise {found.noise_floor:.3f}: off-topic probe questions find no more (over {count(found.chunks, 'chunk')})",
         f"pairs of unrelated chunks stay below {found.pair_noise:.3f}",
         f"suggested min_score {found.suggested_min_score:.3f}",
-        f"in use {found.min_score:.3f}, {_ORIGINS[found.origin]}",
+        f"in use {floor_line(Floor(found.min_score, found.origin))}",
     ]
+
+
+def floor_line(floor: Floor) -> str:
+    """The floor in use, and where it comes from."""
+    return f"{floor.min_score:.3f}, {_ORIGINS.get(floor.origin, floor.origin)}"
+
+
+def run_line(found: Calibration) -> str:
+    """What a run says of the measurement at its end."""
+    return (
+        f"noise measured: off-topic questions find no more than {found.noise_floor:.3f}; "
+        f"floor in use {floor_line(Floor(found.min_score, found.origin))}"
+    )

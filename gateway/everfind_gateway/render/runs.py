@@ -16,6 +16,7 @@ from everfind_core.model import (
     RunEvent,
 )
 from everfind_core.paths import printable, shown_path
+from everfind_gateway.render.calibration import run_line
 from everfind_gateway.render.hits import location
 from everfind_gateway.render.numbers import by_reason, count, duration
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note
@@ -74,6 +75,8 @@ class RunView:
                 f"total  {report.indexed:,} indexed  {report.unchanged:,} unchanged  {report.deleted:,} deleted  "
                 f"{sum(report.skipped.values()):,} skipped  {chunks}  {duration(seconds)}"
             )
+        if not self._quiet and report.calibration is not None:
+            emit(run_line(report.calibration))
         if self.failures > MAX_FAILURES_SHOWN:
             note(f"… and {self.failures - MAX_FAILURES_SHOWN:,} more; `everfind status --skipped` lists all")
         for warning in report.warnings:

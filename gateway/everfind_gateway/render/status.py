@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from everfind_core.model import FolderStatus, HealthFinding, Severity, SkippedFile, WorkspaceStatus
 from everfind_core.model_registry import facts_of
 from everfind_core.paths import printable, shown_path
-from everfind_gateway.render.calibration import calibration_lines
+from everfind_gateway.render.calibration import floor_line
 from everfind_gateway.render.hits import location
 from everfind_gateway.render.numbers import by_reason, count, duration, size
 
@@ -85,12 +85,8 @@ def _model(status: WorkspaceStatus) -> str:
 
 def _floor(status: WorkspaceStatus) -> str:
     """What an answer's evidence must reach, where that comes from, and whether anybody verified the model."""
-    facts = None if status.model is None else facts_of(status.model.id)
-    unverified = "" if status.model is None or facts is not None else "; nobody verified this model"
-    if status.calibration is None:
-        known = f"{facts.floor:.3f}, measured for this model" if facts is not None and facts.floor else "none yet"
-        return known + unverified
-    return calibration_lines(status.calibration)[-1].removeprefix("in use ") + unverified
+    unverified = "" if status.model is None or facts_of(status.model.id) else "; nobody verified this model"
+    return ("none yet" if status.floor is None else floor_line(status.floor)) + unverified
 
 
 def _age(indexed_at: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everfind.common.v1 import model_pb2 as pb
-from everfind_core.model import Calibration, ModelInfo, ModelSource
+from everfind_core.model import Calibration, Floor, ModelInfo, ModelSource
 from everfind_rpc.converters.wire import EnumTable, seconds_of_timestamp, timestamp
 
 MODEL_SOURCES = EnumTable(
@@ -52,6 +52,16 @@ def model_from_proto(message: pb.ModelInfo) -> ModelInfo:
         noise_floor=message.noise_floor if message.HasField("noise_floor") else None,
         endpoint=message.endpoint,
     )
+
+
+def floor_to_proto(floor: Floor) -> pb.Floor:
+    """The floor in use as a message."""
+    return pb.Floor(min_score=floor.min_score, origin=floor.origin)
+
+
+def floor_from_proto(message: pb.Floor) -> Floor:
+    """The floor in use from its message."""
+    return Floor(message.min_score, message.origin)
 
 
 def calibration_to_proto(calibration: Calibration) -> pb.Calibration:

@@ -8,6 +8,8 @@ from everfind_rpc.converters.corpus import coverage_from_proto, coverage_to_prot
 from everfind_rpc.converters.models import (
     calibration_from_proto,
     calibration_to_proto,
+    floor_from_proto,
+    floor_to_proto,
     model_from_proto,
     model_to_proto,
 )
@@ -80,6 +82,7 @@ def workspace_status_to_proto(status: WorkspaceStatus) -> pb.WorkspaceStatus:
         calibration=maybe(calibration_to_proto, status.calibration),
         version=status.version,
         settings_digest=status.settings_digest,
+        floor=maybe(floor_to_proto, status.floor),
     )
 
 
@@ -104,4 +107,5 @@ def workspace_status_from_proto(
         calibration=calibration_from_proto(message.calibration) if message.HasField("calibration") else None,
         version=message.version,
         settings_digest=message.settings_digest,
+        floor=floor_from_proto(message.floor) if message.HasField("floor") else None,
     )

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from everfind_core.calibration import LEAST_CHUNKS, SAMPLE, calibration_of, measure_noise
+from everfind_core.calibration import LEAST_CHUNKS, SAMPLE, as_used, calibration_of, measure_noise
 from everfind_core.cancellation import Cancellation
 from everfind_core.model import Calibration, InputKind
 from everfind_core.ports import Embedder
@@ -17,16 +17,17 @@ _GREW = 1.2
 """A corpus that grew or shrank by this factor since it was measured is measured again."""
 
 
-def calibrate(target: Target, embedder: Embedder, cancel: Cancellation) -> Calibration | None:
-    """Measure and keep; None if there are too few chunks."""
+def calibrate(target: Target, embedder: Embedder, min_score: float | None, cancel: Cancellation) -> Calibration | None:
+    """Measure and keep, and tell with the ``min_score`` of the settings in it; None if there are too few chunks."""
     sample = target.store.sample_vectors(SAMPLE)
     if len(sample) < LEAST_CHUNKS:
         return None
     probes = np.asarray(embedder.embed(PROBES, InputKind.QUERY, cancel=cancel), np.float32)
     chunks = target.location.read_coverage().total().chunks
-    calibration = calibration_of(measure_noise(probes, sample), target.location.manifest.model, time.time(), chunks)
+    model = target.location.manifest.model
+    calibration = calibration_of(measure_noise(probes, sample), model, time.time(), chunks)
     target.location.write_calibration(calibration)
-    return calibration
+    return as_used(calibration, model, min_score)
 
 
 def is_due(target: Target) -> bool:

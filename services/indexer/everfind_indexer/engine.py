@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everfind_core.calibration import LEAST_CHUNKS, with_setting
+from everfind_core.calibration import LEAST_CHUNKS, as_used, floor_of
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
 from everfind_core.index_directory import CATALOG, IndexLocation, current_index
@@ -85,7 +85,7 @@ class IndexEngine:
             raise InvalidRequestError.of(
                 "index", f"it has fewer than {LEAST_CHUNKS} chunks, too few to measure noise on", hint="Index more."
             )
-        return with_setting(found, self._settings.min_score)
+        return found
 
     def read_file(self, request: ReadFileRequest) -> FileText:
         """See :meth:`everfind_core.ports.SourceReader.read_file`."""
@@ -132,6 +132,7 @@ class IndexEngine:
             writer=lock_holder(directory),
             skipped_files=self._skipped(location) if skipped_files else (),
             calibration=self._calibration(location),
+            floor=floor_of(location.manifest.model, location.read_calibration(), self._settings.min_score),
             findings=self._findings(location),
             outgoing=(*_outgoing(location.manifest.model), *self._settings.outgoing),
         )
@@ -172,7 +173,7 @@ class IndexEngine:
 
     def _calibration(self, location: IndexLocation) -> Calibration | None:
         found = location.read_calibration()
-        return None if found is None else with_setting(found, self._settings.min_score)
+        return None if found is None else as_used(found, location.manifest.model, self._settings.min_score)
 
     def _skipped(self, location: IndexLocation) -> tuple[SkippedFile, ...]:
         with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:

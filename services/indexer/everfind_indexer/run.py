@@ -67,6 +67,7 @@ class Run:
         *,
         kept: VectorCache | None,
         concurrency: int,
+        min_score: float | None,
         on_event: EventSink,
         cancel: Cancellation,
     ) -> None:
@@ -79,6 +80,7 @@ class Run:
         self._concurrency = request.concurrency or concurrency
         # What an index had nothing of before cannot be looked up; equal texts within the run still are.
         self._reuse = not request.force and bool(target.catalog.folders())
+        self._min_score = min_score
         self._emit = on_event
         self._cancel = cancel
         self._clock = Clock()
@@ -251,7 +253,7 @@ class Run:
         if not is_due(self._target):
             return None
         try:
-            return calibrate(self._target, self._embedder, self._cancel)
+            return calibrate(self._target, self._embedder, self._min_score, self._cancel)
         except (ModelUnusableError, UnavailableError) as error:
             self._warnings.append(f"the model's noise could not be measured: {error.message}")
             return None

@@ -61,6 +61,7 @@ class Writing:
                 self.embedder,
                 kept=kept,
                 concurrency=self.settings.concurrency or DEFAULT_CONCURRENCY,
+                min_score=self.settings.min_score,
                 on_event=on_event,
                 cancel=cancel,
             )
@@ -100,7 +101,7 @@ class Writing:
         location = current_index(directory)
         check_recipe(location.manifest.recipe, self._recipe(self.embedder.model()), directory)
         with writer_lock(directory, wait=True, cancel=cancel), opened(location, self.open_store) as target:
-            return calibrate(target, self.embedder, cancel)
+            return calibrate(target, self.embedder, self.settings.min_score, cancel)
 
     def _recipe(self, model: ModelInfo) -> Recipe:
         limits = self.settings.limits(model)

@@ -23,6 +23,11 @@ from everfind_searcher.succession import succeed
 CANDIDATES = 200
 """Chunks that each arm contributes. The same for every page, or pages would not fit together."""
 
+UNJUDGED = (
+    "the model does not know the script of this question, and none of its words is in the index: nothing says whether "
+    "these hits are any good"
+)
+
 Arms = tuple[Sequence[ScoredChunk], Sequence[ScoredChunk]]
 """What the semantic and the lexical arm found, best first."""
 
@@ -107,9 +112,9 @@ class Finder:
             fetch=Fetcher(snapshot, hiding.visible(asked), query.terms, query.vector),
             length=length,
         )
-        warning = replaced_best(everything, hiding, asked.folders)
+        warnings = (replaced_best(everything, hiding, asked.folders), UNJUDGED if hits and not visible.judged else "")
         abstained = None if hits else visible.abstained
-        return Found(hits, abstained, hiding.report(everything, length), (warning,) if warning else ())
+        return Found(hits, abstained, hiding.report(everything, length), tuple(filter(None, warnings)))
 
     def _hiding(self, asked: Filters) -> Hiding:
         settings = self._settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everfind_core.calibration import floor_in_use
+from everfind_core.calibration import floor_of
 from everfind_core.index_directory import IndexLocation
 from everfind_core.model import SearchMode, SearchRequest
 from everfind_core.model_registry import facts_of
@@ -18,8 +18,9 @@ def limits_of(request: SearchRequest, settings: SearcherSettings, location: Inde
     by_meaning = request.mode is not SearchMode.LEXICAL
     min_score = settings.min_score if request.min_score is None and not plain else request.min_score
     cutoff = settings.relative_cutoff if request.relative_cutoff is None and not plain else request.relative_cutoff
+    floor = None if plain else floor_of(model, location.read_calibration())
     return Limits(
-        floor=None if plain else floor_in_use(model, location.read_calibration()),
+        floor=None if floor is None else floor.min_score,
         min_score=min_score if by_meaning else None,
         relative_cutoff=(cutoff or 0.0) if by_meaning else 0.0,
         english_only=facts is not None and not facts.multilingual,

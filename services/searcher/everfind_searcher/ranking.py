@@ -114,10 +114,14 @@ class _Arms:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What may answer, in its order; ``abstained`` says why nothing may, None if something does."""
+    """What may answer, in its order; ``abstained`` says why nothing may, None if something does.
+
+    Whether it is any good could be ``judged`` only where the model or the index knows the question's words.
+    """
 
     hits: Sequence[Ranked]
     abstained: Abstention | None
+    judged: bool = True
 
 
 def admit(query: str, ranked: Sequence[Ranked], limits: Limits, chunks: int) -> Admitted:
@@ -130,7 +134,7 @@ def admit(query: str, ranked: Sequence[Ranked], limits: Limits, chunks: int) -> 
         else ranked[place]
         for place in admission.kept
     ]
-    return Admitted(hits, None if hits else Abstention(admission.best, admission.threshold))
+    return Admitted(hits, None if hits else Abstention(admission.best, admission.threshold), admission.judged)
 
 
 def _scores(found: Provenance) -> tuple[float | None, float | None]:

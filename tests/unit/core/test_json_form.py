@@ -18,6 +18,7 @@ from everfind_core.model import (
     Coverage,
     FileRef,
     FileText,
+    Floor,
     Folder,
     FolderStatus,
     GatherAnswer,
@@ -54,7 +55,7 @@ STATUS = WorkspaceStatus(
     "", "/idx", 12, (FolderStatus(Folder("api", "/srv/api"), COVERAGE),), COVERAGE,
     ModelInfo("m", "r", 384, 256, "mean"), findings=(HealthFinding("store", Severity.OK, "fine"),),
     skipped_files=(SKIPPED,),
-    calibration=Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000),
+    calibration=Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000), floor=Floor(0.38, "model"),
 )  # fmt: skip
 
 
@@ -85,6 +86,7 @@ def keys(value: Any, free: frozenset[str] = frozenset({"skipped", "seconds", "co
         ("grep", json_form.grep_json(GrepAnswer((GrepMatch(FileRef("a", "b"), "/a/b", 1, "x"),), 1))),
         ("cat", json_form.file_json(FileText(FileRef("a", "b"), "/a/b", 1, 2, 2, "x"))),
         ("status", json_form.status_json(STATUS, skipped_files=True)),
+        ("calibrate", json_form.calibration_json(Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000))),
     ],
 )
 def test_the_page_shows_exactly_the_keys(section: str, made: Any) -> None:
@@ -107,11 +109,13 @@ def test_every_optional_key_is_named_on_the_page() -> None:
     )  # fmt: skip
     full = SearchAnswer(
         "q", 12, (HIT, related), COVERAGE, None, Hidden(2, {"superseded": 2}, "old.md"), Staleness(True, 3, 1.5),
-        ("careful",), "cursor", 4,
+        ("careful",), "cursor", 4, intents=("tests",), parts=("one question", "another"),
     )  # fmt: skip
     made = json_form.search_json(full)
     plain = json_form.search_json(replace(ANSWER, abstained=None))
-    assert made.keys() - plain.keys() == {"warnings", "next_cursor", "left_out", "hidden", "staleness"}
+    assert made.keys() - plain.keys() == {
+        "warnings", "next_cursor", "left_out", "hidden", "staleness", "parts", "intents",
+    }  # fmt: skip
     hit = made["hits"][1]
     assert hit.keys() - plain["hits"][0].keys() == {
         "date", "successor", "page", "relation", "relation_to", "relation_path", "explain",

@@ -12,16 +12,18 @@ import everfind_embedder
 from everfind_core.index_directory import INDEXES
 from everfind_core.model import HealthFinding, IndexRequest, Severity
 from everfind_core.store_schema import TABLE_DIRECTORY
-from everfind_gateway.doctor import check_index, check_outgoing, examine
+from everfind_gateway.doctor import check_index, check_languages, check_outgoing, examine
+from everfind_gateway.languages import foreign_language
 from everfind_gateway.settings import Settings, load_settings
 from everfind_gateway.workspace import open_workspace
 from tests.support.fakes import FakeEmbedder
+from tests.support.notes import KNOWN
 
 
 @pytest.fixture
 def settings(home: Path, user_config: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A folder with a few files, indexed."""
-    monkeypatch.setattr(everfind_embedder, "open_embedder", lambda _settings: FakeEmbedder())
+    monkeypatch.setattr(everfind_embedder, "open_embedder", lambda _settings: FakeEmbedder(info=KNOWN))
     folder = home / "notes"
     folder.mkdir()
     for number in range(5):
@@ -79,3 +81,79 @@ def test_what_leaves_the_machine_is_told(settings: Settings) -> None:
     assert check_outgoing("", sent).message == "queries to https://p.example"
     message = "what you ask goes to far.example:1; the server sends on queries to https://p.example"
     assert check_outgoing("far.example:1", sent).message == message
+
+
+def languages(settings: Settings) -> list[HealthFinding]:
+    with open_workspace(settings) as workspace:
+        return check_languages(workspace)
+
+
+PAGES = {
+    "Chinese": "# 袋熊\n\n袋熊的洞穴在地下，它是夜行动物。\n",
+    "Japanese": "# ウォンバット\n\nウォンバットは地面の下に穴を掘る動物です。\n",
+    "German": "# Wombats\n\nDer Bau liegt unter der Erde und wird nicht für andere gegraben.\n",
+    "French": "# Wombats\n\nLe terrier est dans la terre, avec des galeries qui ne sont pas pour les autres.\n",
+}
+
+
+@pytest.mark.parametrize("language", PAGES)
+def test_pages_that_the_model_does_not_know_name_a_multilingual_one(settings: Settings, language: str) -> None:
+    index(settings)
+    assert languages(settings) == []
+    (Path(settings.folders[0].root) / "foreign.md").write_text(PAGES[language])
+    index(settings)
+    [finding] = languages(settings)
+    assert finding.severity is Severity.WARNING
+    assert f"1 or more of 6 chunks are in {language}: {KNOWN.id} does not know that" in finding.message
+    assert "intfloat/multilingual-e5-small" in finding.hint
+    assert "everfind index --rebuild" in finding.hint
+
+
+@pytest.mark.parametrize("known", ["intfloat/multilingual-e5-small", "nobody/knows-this"])
+def test_a_model_of_many_languages_or_an_unknown_one_is_not_warned_of(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, known: str
+) -> None:
+    info = replace(KNOWN, id=known)
+    monkeypatch.setattr(everfind_embedder, "open_embedder", lambda _settings: FakeEmbedder(info=info))
+    (Path(settings.folders[0].root) / "foreign.md").write_text(PAGES["Chinese"])
+    index(settings)
+    assert languages(settings) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The burrow is under the ground and it is not for others.", ""),
+        ("Der, die, das are the German articles", ""),
+        ("val para = los(una)", ""),
+        ("O bloco não é usado para isso, mas também com uma regra.", "Portuguese"),
+        ("Ключ находится под ковром", "Russian or its like"),
+        ("def 名前(self): return self.name_of_the_user_that_signed_in", ""),
+        ("", ""),
+    ],
+)
+def test_languages(text: str, language: str) -> None:
+    assert foreign_language(text) == language
+
+
+def floor(settings: Settings) -> HealthFinding:
+    [found] = [finding for finding in examine(lambda: settings, open_workspace) if finding.check == "floor"]
+    return found
+
+
+def test_the_floor_in_use_says_where_it_comes_from(
+    settings: Settings, user_config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [finding for finding in examine(lambda: settings, open_workspace) if finding.check == "floor"] == []
+    index(settings)
+    assert floor(settings) == HealthFinding("floor", Severity.OK, "0.380, measured for this model")
+    user_config.write_text(f"min_score = 0.25\n{user_config.read_text()}")
+    assert floor(load_settings()) == HealthFinding("floor", Severity.OK, "0.250, from the settings")
+    unknown = replace(KNOWN, id="nobody/knows-this")
+    monkeypatch.setattr(everfind_embedder, "open_embedder", lambda _settings: FakeEmbedder(info=unknown))
+    with open_workspace(settings) as workspace:
+        workspace.indexer.index(IndexRequest(rebuild=True), lambda _event: None)
+    assert (floor(settings).severity, floor(settings).hint) == (
+        Severity.WARNING,
+        "Index more and run `everfind calibrate`, or set `min_score`.",
+    )

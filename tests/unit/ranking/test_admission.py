@@ -163,6 +163,16 @@ def test_any_query_gives_places_in_order(
         assert min_score is None or min_score <= -1 or (cosine is not None and cosine >= min_score)
 
 
+def test_what_nothing_can_judge_is_kept_and_said_to_be_so() -> None:
+    ranked = [candidate("an English chunk", 0.2), candidate("another", 0.1)]
+    unjudged = admit("日志在哪里配置", ranked, ENGLISH, 1_000)
+    assert (list(unjudged.kept), unjudged.judged) == ([0, 1], False)
+    by_words = admit("日志在哪里配置", [*ranked, candidate("日志在这里", None, 0.5)], ENGLISH, 1_000)
+    assert by_words.judged
+    assert admit("where are logs configured", ranked, ENGLISH, 1_000).judged
+    assert admit("日志在哪里配置", ranked, Limits(min_score=0.5, english_only=True), 1_000).judged
+
+
 def test_models_are_known_by_name_whoever_publishes_them() -> None:
     default = facts_of("sentence-transformers/all-MiniLM-L6-v2")
     assert default is not None

@@ -62,6 +62,7 @@ PAIRS = [
         model.GrepAnswer, indexer_service_pb2.GrepResponse, corpus.grep_answer_to_proto, corpus.grep_answer_from_proto
     ),
     Pair(model.ModelInfo, model_pb2.ModelInfo, models.model_to_proto, models.model_from_proto),
+    Pair(model.Floor, model_pb2.Floor, models.floor_to_proto, models.floor_from_proto),
     Pair(model.Calibration, model_pb2.Calibration, models.calibration_to_proto, models.calibration_from_proto),
     Pair(
         model.RerankRequest,

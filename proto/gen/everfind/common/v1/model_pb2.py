@@ -25,17 +25,19 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x65verfind/common/v1/model.proto\x12\x12\x65verfind.common.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc7\x02\n\tModelInfo\x12\n\n\x02id\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x12\n\ndimensions\x18\x03 \x01(\x05\x12\x12\n\nmax_tokens\x18\x04 \x01(\x05\x12\x0f\n\x07pooling\x18\x05 \x01(\t\x12\x17\n\x0f\x64ocument_prefix\x18\x06 \x01(\t\x12\x14\n\x0cquery_prefix\x18\x07 \x01(\t\x12\x16\n\x0especial_tokens\x18\x08 \x01(\x05\x12\x1e\n\x16\x64ocument_prefix_tokens\x18\t \x01(\x05\x12/\n\x06source\x18\n \x01(\x0e\x32\x1f.everfind.common.v1.ModelSource\x12\x0f\n\x07variant\x18\x0b \x01(\t\x12\x18\n\x0bnoise_floor\x18\x0c \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x08\x65ndpoint\x18\r \x01(\tB\x0e\n\x0c_noise_floor\"\xc9\x01\n\x0b\x43\x61libration\x12\x13\n\x0bnoise_floor\x18\x01 \x01(\x01\x12\x0f\n\x07samples\x18\x02 \x01(\x05\x12\x1b\n\x13suggested_min_score\x18\x03 \x01(\x01\x12\x11\n\tmin_score\x18\x04 \x01(\x01\x12\x0e\n\x06origin\x18\x05 \x01(\t\x12\x30\n\x0cmeasure_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\npair_noise\x18\x07 \x01(\x01\x12\x0e\n\x06\x63hunks\x18\x08 \x01(\x03*\x90\x01\n\x0bModelSource\x12\x1c\n\x18MODEL_SOURCE_UNSPECIFIED\x10\x00\x12\x18\n\x14MODEL_SOURCE_PACKAGE\x10\x01\x12\x1a\n\x16MODEL_SOURCE_DIRECTORY\x10\x02\x12\x14\n\x10MODEL_SOURCE_HUB\x10\x03\x12\x17\n\x13MODEL_SOURCE_REMOTE\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x65verfind/common/v1/model.proto\x12\x12\x65verfind.common.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc7\x02\n\tModelInfo\x12\n\n\x02id\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x12\n\ndimensions\x18\x03 \x01(\x05\x12\x12\n\nmax_tokens\x18\x04 \x01(\x05\x12\x0f\n\x07pooling\x18\x05 \x01(\t\x12\x17\n\x0f\x64ocument_prefix\x18\x06 \x01(\t\x12\x14\n\x0cquery_prefix\x18\x07 \x01(\t\x12\x16\n\x0especial_tokens\x18\x08 \x01(\x05\x12\x1e\n\x16\x64ocument_prefix_tokens\x18\t \x01(\x05\x12/\n\x06source\x18\n \x01(\x0e\x32\x1f.everfind.common.v1.ModelSource\x12\x0f\n\x07variant\x18\x0b \x01(\t\x12\x18\n\x0bnoise_floor\x18\x0c \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x08\x65ndpoint\x18\r \x01(\tB\x0e\n\x0c_noise_floor\"*\n\x05\x46loor\x12\x11\n\tmin_score\x18\x01 \x01(\x01\x12\x0e\n\x06origin\x18\x02 \x01(\t\"\xc9\x01\n\x0b\x43\x61libration\x12\x13\n\x0bnoise_floor\x18\x01 \x01(\x01\x12\x0f\n\x07samples\x18\x02 \x01(\x05\x12\x1b\n\x13suggested_min_score\x18\x03 \x01(\x01\x12\x11\n\tmin_score\x18\x04 \x01(\x01\x12\x0e\n\x06origin\x18\x05 \x01(\t\x12\x30\n\x0cmeasure_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\npair_noise\x18\x07 \x01(\x01\x12\x0e\n\x06\x63hunks\x18\x08 \x01(\x03*\x90\x01\n\x0bModelSource\x12\x1c\n\x18MODEL_SOURCE_UNSPECIFIED\x10\x00\x12\x18\n\x14MODEL_SOURCE_PACKAGE\x10\x01\x12\x1a\n\x16MODEL_SOURCE_DIRECTORY\x10\x02\x12\x14\n\x10MODEL_SOURCE_HUB\x10\x03\x12\x17\n\x13MODEL_SOURCE_REMOTE\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'everfind.common.v1.model_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_MODELSOURCE']._serialized_start=622
-  _globals['_MODELSOURCE']._serialized_end=766
+  _globals['_MODELSOURCE']._serialized_start=666
+  _globals['_MODELSOURCE']._serialized_end=810
   _globals['_MODELINFO']._serialized_start=88
   _globals['_MODELINFO']._serialized_end=415
-  _globals['_CALIBRATION']._serialized_start=418
-  _globals['_CALIBRATION']._serialized_end=619
+  _globals['_FLOOR']._serialized_start=417
+  _globals['_FLOOR']._serialized_end=459
+  _globals['_CALIBRATION']._serialized_start=462
+  _globals['_CALIBRATION']._serialized_end=663
 # @@protoc_insertion_point(module_scope)

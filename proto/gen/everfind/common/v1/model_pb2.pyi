@@ -123,9 +123,33 @@ class ModelInfo(_message.Message):
 Global___ModelInfo: _TypeAlias = ModelInfo  # noqa: Y015
 
 @_typing.final
-class Calibration(_message.Message):
+class Floor(_message.Message):
     """The noise of a model on the user's own corpus, and the threshold that follows from it."""
 
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MIN_SCORE_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    min_score: _builtins.float
+    """Score below which there is no answer, as a cosine."""
+    origin: _builtins.str
+    """Where it comes from: "settings" (each hit's cosine must reach it), "calibration" or "model"."""
+    def __init__(
+        self,
+        *,
+        min_score: _builtins.float = ...,
+        origin: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["min_score", b"min_score", "origin", b"origin"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Floor: _TypeAlias = Floor  # noqa: Y015
+
+@_typing.final
+class Calibration(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NOISE_FLOOR_FIELD_NUMBER: _builtins.int

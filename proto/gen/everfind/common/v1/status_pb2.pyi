@@ -151,6 +151,7 @@ class WorkspaceStatus(_message.Message):
     CALIBRATION_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     SETTINGS_DIGEST_FIELD_NUMBER: _builtins.int
+    FLOOR_FIELD_NUMBER: _builtins.int
     workspace: _builtins.str
     """Name of the workspace."""
     index_directory: _builtins.str
@@ -195,6 +196,10 @@ class WorkspaceStatus(_message.Message):
     def calibration(self) -> _model_pb2.Calibration:
         """Threshold in use and measured noise; absent if never calibrated."""
 
+    @_builtins.property
+    def floor(self) -> _model_pb2.Floor:
+        """Threshold in use; absent if nobody knows one."""
+
     def __init__(
         self,
         *,
@@ -213,10 +218,11 @@ class WorkspaceStatus(_message.Message):
         calibration: _model_pb2.Calibration | None = ...,
         version: _builtins.str = ...,
         settings_digest: _builtins.str = ...,
+        floor: _model_pb2.Floor | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "index_time", b"index_time", "model", b"model"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "floor", b"floor", "index_time", b"index_time", "model", b"model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "disk_bytes", b"disk_bytes", "findings", b"findings", "folders", b"folders", "generation", b"generation", "index_directory", b"index_directory", "index_time", b"index_time", "model", b"model", "outgoing", b"outgoing", "redactions", b"redactions", "settings_digest", b"settings_digest", "version", b"version", "workspace", b"workspace", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "disk_bytes", b"disk_bytes", "findings", b"findings", "floor", b"floor", "folders", b"folders", "generation", b"generation", "index_directory", b"index_directory", "index_time", b"index_time", "model", b"model", "outgoing", b"outgoing", "redactions", b"redactions", "settings_digest", b"settings_digest", "version", b"version", "workspace", b"workspace", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
