@@ -124,7 +124,7 @@ Global___ModelInfo: _TypeAlias = ModelInfo  # noqa: Y015
 
 @_typing.final
 class Floor(_message.Message):
-    """The noise of a model on the user's own corpus, and the threshold that follows from it."""
+    """The score below which there is no answer."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -150,6 +150,8 @@ Global___Floor: _TypeAlias = Floor  # noqa: Y015
 
 @_typing.final
 class Calibration(_message.Message):
+    """The noise of a model on the user's own corpus, and the threshold that follows from it."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     NOISE_FLOOR_FIELD_NUMBER: _builtins.int
