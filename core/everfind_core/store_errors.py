@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -41,3 +43,14 @@ def said(error: Exception, directory: Path) -> str:
 def damaged(directory: Path) -> IndexDamagedError:
     """The store in ``directory`` cannot be read."""
     return IndexDamagedError(f"the index in {directory} is damaged", hint=REBUILD_HINT)
+
+
+@contextlib.contextmanager
+def panics_are_damage(directory: Path) -> Iterator[None]:
+    """A panic of the library while it opens a table, which is no ``Exception``, says that files of it are cut short."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # pyo3 makes this class without a module to import it from
+            raise
+        raise damaged(directory) from error

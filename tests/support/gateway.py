@@ -14,6 +14,7 @@ from everfind_core.model import (
     FileProcessed,
     FileRef,
     FileText,
+    Floor,
     Folder,
     FolderFinished,
     FolderStarted,
@@ -177,7 +178,7 @@ class FakeEngines:
         folder = FolderStatus(Folder("api", "/srv/api", ("*.py",)), coverage, usable=False)
         return WorkspaceStatus(
             "", "/srv/index", 7, (folder,), coverage, MODEL, disk_bytes=21_000_000, redactions=1,
-            skipped_files=skipped, findings=self.findings,
+            skipped_files=skipped, findings=self.findings, floor=Floor(0.38, "model"),
         )  # fmt: skip
 
     def folders(self) -> Sequence[Folder]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import everfind_embedder
+from everfind_core.errors import IndexDamagedError
 from everfind_core.index_directory import INDEXES
 from everfind_core.model import HealthFinding, IndexRequest, Severity
 from everfind_core.store_schema import TABLE_DIRECTORY
@@ -62,6 +63,17 @@ def test_an_index_whose_files_are_cut_short_is_an_error_with_the_way_out(setting
     assert finding.severity is Severity.ERROR
     assert "damaged" in finding.message
     assert "--rebuild" in finding.hint
+
+
+def test_a_table_on_whose_files_its_library_panics_is_damaged(settings: Settings) -> None:
+    for path in index(settings).glob("_versions/*.manifest"):
+        content = bytearray(path.read_bytes())
+        content[-16:-8] = (2**27).to_bytes(8, "little")  # where the manifest begins: far behind the file's end
+        path.write_bytes(content)
+    finding = found(settings)
+    assert (finding.severity, "damaged" in finding.message) == (Severity.ERROR, True)
+    with open_workspace(settings) as workspace, pytest.raises(IndexDamagedError, match="damaged"):
+        workspace.indexer.index(IndexRequest(), lambda _event: None)
 
 
 def test_a_folder_that_cannot_be_listed_is_an_error(settings: Settings) -> None:

@@ -20,6 +20,7 @@ from everfind_core.index_directory import REBUILD_HINT
 from everfind_core.lifecycle import Fate
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks
+from everfind_core.store_errors import panics_are_damage
 from everfind_core.store_schema import (
     CONTENT_HASH,
     EMBEDDING_KEY,
@@ -162,9 +163,10 @@ class LanceChunkWriter:
 
     def _open(self) -> lance.LanceDataset:
         uri = str(self._directory / TABLE_DIRECTORY)
-        dataset = lance.dataset(
-            uri, index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
-        )
+        with panics_are_damage(self._directory):
+            dataset = lance.dataset(
+                uri, index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
+            )
         if not dataset.schema.equals(self._schema):
             raise IndexIncompatibleError(
                 f"the table in {self._directory} has other columns or vector dimensions than this everfind writes",

@@ -16,7 +16,7 @@ from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompat
 from everfind_core.index_directory import REBUILD_HINT
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_core.store_errors import LIBRARY_ERRORS
+from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
 from everfind_searcher.store.errors import missing, translate
 from everfind_searcher.store.resident import ResidentRows
@@ -91,7 +91,8 @@ class LanceChunkReader:
     def _open(self) -> lance.LanceDataset:
         table = self._directory / TABLE_DIRECTORY
         try:
-            dataset = lance.dataset(str(table), session=self._session)
+            with panics_are_damage(self._directory):
+                dataset = lance.dataset(str(table), session=self._session)
         except LIBRARY_ERRORS as error:
             raise self._unopened(error, table) from error
         absent = {*STRING_COLUMNS, *NUMBER_COLUMNS, VECTOR} - set(dataset.schema.names)
