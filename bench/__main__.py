@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
-from bench import embedding_load, freshness, indexing, searching, startup
+from bench import embedding_load, freshness, indexing, load, searching, startup
 from bench.figures import Figure, machine
 
 MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
@@ -14,6 +14,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "sixty-files": indexing.sixty_files,
     "searching": searching.measure,
     "embedding-load": embedding_load.measure,
+    "load": load.measure,
     "saving": freshness.measure,
     "no-change": freshness.no_change,
 }

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from everfind_core.model import Coverage, WorkspaceStatus
 from everfind_rpc.metrics import PrometheusMetrics
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -32,6 +33,9 @@ def test_the_dashboard_shows_metrics_that_there_are() -> None:
     }
     metrics = PrometheusMetrics()
     metrics.call("x", "OK", 0.1)
+    metrics.run("query", 1, 12, 0.1)
+    metrics.watch_waiting("query", lambda: 0)
+    metrics.watch_index(lambda: WorkspaceStatus("", "", 1, (), Coverage()))
     known = {sample.name for family in metrics.registry.collect() for sample in family.samples}
     assert asked
     assert asked <= known
