@@ -22,7 +22,6 @@ JSON files are replaced whole (write beside, then rename), so a reader sees the 
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
@@ -41,7 +40,6 @@ from everfind_core.errors import (
 )
 from everfind_core.model import Calibration, Coverage, Folder, ModelInfo, ModelSource
 from everfind_core.paths import encode_os_path, printable
-from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_core.whole_files import replace_file
 
 T = TypeVar("T")
@@ -59,9 +57,6 @@ INDEXES = "indexes"
 MANIFEST = "manifest.json"
 COVERAGE = "coverage.json"
 CALIBRATION = "calibration.json"
-TABLE_DATA = "data"
-"""Where in the table's directory its data files lie."""
-
 CATALOG = "catalog.sqlite"
 CACHE_TAG = "CACHEDIR.TAG"
 GIT_IGNORE = ".gitignore"
@@ -235,25 +230,6 @@ def current_index(index_directory: Path) -> IndexLocation:
     if location is None:
         raise _damaged(directory / MANIFEST)
     return location
-
-
-def table_size(index_directory: str) -> tuple[int, int]:
-    """Data files, and bytes of all files, of the current index's table; nothing before the first run.
-
-    Raises:
-        IndexDamagedError, IndexIncompatibleError: as :func:`current_index`.
-    """
-    try:
-        table = current_index(Path(index_directory)).directory / TABLE_DIRECTORY
-    except IndexMissingError:
-        return 0, 0
-    files = size = 0
-    for root, _, names in os.walk(table):
-        files += len(names) if Path(root) == table / TABLE_DATA else 0
-        for name in names:
-            with contextlib.suppress(OSError):  # it vanished meanwhile
-                size += (Path(root) / name).lstat().st_size
-    return files, size
 
 
 def read_location(directory: Path) -> IndexLocation | None:
