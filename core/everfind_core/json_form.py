@@ -19,6 +19,7 @@ from everfind_core.model import (
     GrepAnswer,
     HealthFinding,
     Hit,
+    IndexedFile,
     IndexReport,
     ModelInfo,
     Passage,
@@ -171,6 +172,19 @@ def skipped_json(skipped: SkippedFile) -> Json:
         "path": skipped.ref.path,
         "reason": skipped.reason.value,
         "message": skipped.message,
+    }
+
+
+def indexed_file_json(file: IndexedFile) -> Json:
+    """One file that the index holds."""
+    return {
+        "folder": file.ref.folder,
+        "path": file.ref.path,
+        "size": file.size,
+        "modified": file.modified,
+        "chunks": file.chunks,
+        "tokens": file.tokens,
+        "redactions": file.redactions,
     }
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Calibration,
         GatherRequest,
         GrepRequest,
+        IndexedFile,
         IndexReport,
         IndexRequest,
         ReadFileRequest,
@@ -111,6 +112,10 @@ class CheckedOutIndexer:
     def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
         """See :meth:`everfind_core.ports.Indexer.calibrate`."""
         return self.indexer.calibrate(cancel=cancel)
+
+    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+        """See :meth:`everfind_core.ports.Indexer.indexed_files`."""
+        return self.indexer.indexed_files(folder=folder, globs=globs)
 
     def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`; roots are the server's, whose state it is."""

@@ -101,6 +101,27 @@ def test_a_regular_expression_bomb_ends_in_time(workspace: Connected) -> None:
     assert workspace.indexer.grep(GrepRequest("(a+)+$|(x+x+)+y", regex=True, seconds=5)).truncated == ""
 
 
+def test_indexed_files_are_listed_in_order(workspace: Connected) -> None:
+    found = workspace.indexer.indexed_files()
+    assert [f"{f.ref.folder}/{f.ref.path}" for f in found] == sorted(FILES)
+    assert [f.size for f in found] == [len(FILES[name].encode()) for name in sorted(FILES)]
+    assert sum(f.redactions for f in found) == 1
+    coverage = workspace.indexer.status().coverage
+    assert (len(found), sum(f.chunks for f in found)) == (coverage.files, coverage.chunks)
+    assert all(f.tokens and f.modified for f in found)
+    chosen = workspace.indexer.indexed_files(folder="code", globs=("*.py", "*.go"))
+    assert [f for f in found if f.ref.folder == "code" and f.ref.path.endswith((".py", ".go"))] == list(chosen)
+    assert list(workspace.indexer.indexed_files(globs=("nothing/**",))) == []
+
+
+def test_a_choice_of_files_that_is_none_is_refused(workspace: Connected) -> None:
+    with pytest.raises(FolderNotFoundError, match="nope"):
+        workspace.indexer.indexed_files(folder="nope")
+    with pytest.raises(InvalidRequestError) as caught:
+        workspace.indexer.indexed_files(globs=("!*.py",))
+    assert caught.value.violations[0].field == "globs"
+
+
 def test_status_counts_what_is_there(workspace: Connected) -> None:
     status = workspace.indexer.status(skipped_files=True)
     assert {f.folder.name: f.coverage.files for f in status.folders} == {"code": 4, "docs": 6}

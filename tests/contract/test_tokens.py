@@ -90,6 +90,7 @@ CALLS: dict[str, tuple[Callable[[Remote], object], set[Scope]]] = {
     "searcher status": (lambda r: r.searcher.status(), {Scope.SEARCH}),
     "read": (lambda r: r.indexer.read_file(ReadFileRequest("docs", "auth.md")), {Scope.SEARCH}),
     "grep": (lambda r: r.indexer.grep(GrepRequest("token")), {Scope.SEARCH}),
+    "files": (lambda r: r.indexer.indexed_files(), {Scope.SEARCH, Scope.INDEX}),
     "folders": (lambda r: r.indexer.folders(), {Scope.SEARCH, Scope.INDEX}),
     "status": (lambda r: r.indexer.status(skipped_files=True), {Scope.SEARCH, Scope.INDEX}),
     "index": (lambda r: r.indexer.index(IndexRequest(), lambda _event: None), {Scope.INDEX}),
@@ -210,6 +211,7 @@ NAMED: dict[str, Probe] = {
     "grep beside": lambda r, f: r.indexer.grep(GrepRequest("def", folders=("docs", f))),
     "index": lambda r, f: _events(r, IndexRequest(folders=(f,))),
     "index below": lambda r, f: _events(r, IndexRequest(folders=(f,), below="src")),
+    "files": lambda r, f: r.indexer.indexed_files(folder=f),
     "skipped": lambda r, f: _raw(r, "ListSkippedFiles", indexer_pb.ListSkippedFilesRequest(folder=f)),
 }
 """Calls that name one."""

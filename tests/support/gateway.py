@@ -26,6 +26,7 @@ from everfind_core.model import (
     GrepRequest,
     HealthFinding,
     Hit,
+    IndexedFile,
     IndexProgress,
     IndexReport,
     IndexRequest,
@@ -180,6 +181,11 @@ class FakeEngines:
             "", "/srv/index", 7, (folder,), coverage, MODEL, disk_bytes=21_000_000, redactions=1,
             skipped_files=skipped, findings=self.findings, floor=Floor(0.38, "model"),
         )  # fmt: skip
+
+    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+        self._fail()
+        found = [IndexedFile(FileRef("api", "a.py"), 120, 5.0, 3, 40)]
+        return found if folder in ("", "api") and not globs else []
 
     def folders(self) -> Sequence[Folder]:
         return ()

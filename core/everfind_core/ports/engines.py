@@ -14,6 +14,7 @@ from everfind_core.model import (
     GatherRequest,
     GrepAnswer,
     GrepRequest,
+    IndexedFile,
     IndexReport,
     IndexRequest,
     ReadFileRequest,
@@ -81,6 +82,15 @@ class Indexer(SourceReader, Protocol):
 
     def folders(self) -> Sequence[Folder]:
         """The added folders."""
+        ...
+
+    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+        """The files that the index holds, of one folder or of all, ordered by folder and path; none without an index.
+
+        Raises:
+            FolderNotFoundError: no such folder is added or indexed.
+            InvalidRequestError: a glob cannot be used.
+        """
         ...
 
 

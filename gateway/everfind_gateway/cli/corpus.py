@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -66,23 +67,35 @@ def remove(
     emit(f"removed {printable(folder.name)}  {shown_path(folder.root)}  ({what})")
 
 
-def list_folders(context: typer.Context, as_json: Json = False) -> None:
-    """List the folders: name, path, and globs where it has some."""
+def list_folders(
+    context: typer.Context,
+    files: Annotated[
+        bool, typer.Option("--files", help="List the files that the index holds, in place of folders.")
+    ] = False,
+    folder: Annotated[
+        str, typer.Option("--folder", metavar="NAME", help="With --files: of this folder only.", show_default=False)
+    ] = "",
+    globs: Annotated[
+        list[str] | None,
+        typer.Option("--glob", metavar="GLOB", help="With --files: only those whose path matches. Repeatable."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the folders: name, path, and globs where it has some; or the indexed files."""
     from everfind_core.json_form import folder_json
 
     settings = runtime.runtime_of(context).settings()
+    if files:
+        _list_files(settings, folder, globs or (), as_json=as_json)
+        return
+    if folder or globs:
+        raise InvalidRequestError.of("folder" if folder else "glob", "it chooses among files", hint="Add --files.")
     listed = _listed(settings)
     if as_json:
         folders = [{**folder_json(folder), "usable": usable} for folder, usable in listed]
         emit_json({"display_name": settings.display_name, "folders": folders})
         return
-    width = max((len(printable(folder.name)) for folder, _ in listed), default=0)
-    for folder, usable in listed:
-        include = f"  ({', '.join(map(printable, folder.include))})" if folder.include else ""
-        lost = "" if usable else "  (not readable)"
-        emit(f"{printable(folder.name):<{width}}  {shown_path(folder.root)}{include}{lost}")
-    if not listed:
-        note("No folders yet: `everfind add DIR`.")
+    _emit_folders(listed)
 
 
 def config(context: typer.Context, as_json: Json = False) -> None:
@@ -106,6 +119,30 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return ",".join(f"{key}={factor}" for key, factor in value.items())
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _emit_folders(listed: Sequence[tuple[Folder, bool]]) -> None:
+    width = max((len(printable(folder.name)) for folder, _ in listed), default=0)
+    for folder, usable in listed:
+        include = f"  ({', '.join(map(printable, folder.include))})" if folder.include else ""
+        lost = "" if usable else "  (not readable)"
+        emit(f"{printable(folder.name):<{width}}  {shown_path(folder.root)}{include}{lost}")
+    if not listed:
+        note("No folders yet: `everfind add DIR`.")
+
+
+def _list_files(settings: Settings, folder: str, globs: Sequence[str], *, as_json: bool) -> None:
+    from everfind_core.json_form import indexed_file_json
+
+    with runtime.open_workspace(settings) as workspace:
+        found = workspace.indexer.indexed_files(folder=folder, globs=globs)
+    if as_json:
+        emit_json({"files": [indexed_file_json(file) for file in found]})
+        return
+    for file in found:
+        emit(shown_path(f"{file.ref.folder}/{file.ref.path}"))
+    if not found:
+        note("No indexed file matches." if folder or globs else "Nothing is indexed yet: `everfind index`.")
 
 
 def _listed(settings: Settings) -> list[tuple[Folder, bool]]:

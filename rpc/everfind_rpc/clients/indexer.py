@@ -24,6 +24,7 @@ from everfind_core.model import (
     Folder,
     GrepAnswer,
     GrepRequest,
+    IndexedFile,
     IndexReport,
     IndexRequest,
     IndexRun,
@@ -41,12 +42,14 @@ from everfind_rpc.converters.corpus import (
     folder_from_proto,
     grep_answer_from_proto,
     grep_request_to_proto,
+    indexed_file_from_proto,
     read_file_request_to_proto,
     skipped_file_from_proto,
 )
 from everfind_rpc.converters.indexing import event_from_proto, index_request_to_proto, index_run_from_proto
 from everfind_rpc.converters.models import calibration_from_proto
 from everfind_rpc.converters.status import workspace_status_from_proto
+from everfind_rpc.converters.wire import check_texts
 from everfind_rpc.errors import run_error
 
 SERVICE = pb.DESCRIPTOR.services_by_name["IndexerService"]
@@ -129,6 +132,18 @@ class RemoteIndexer:
         """See :meth:`everfind_core.ports.Indexer.status`."""
         answer = self._calls.unary(self._stub.GetStatus, pb.GetStatusRequest(), seconds=STATUS_SECONDS)
         return workspace_status_from_proto(answer.status, self._skipped_files() if skipped_files else ())
+
+    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+        """See :meth:`everfind_core.ports.Indexer.indexed_files`."""
+        check_texts((folder, *globs), "globs")
+        found: list[IndexedFile] = []
+        request = pb.ListFilesRequest(folder=folder, globs=globs)
+        while True:
+            page = self._calls.unary(self._stub.ListFiles, request, seconds=STATUS_SECONDS)
+            found += [indexed_file_from_proto(file) for file in page.files]
+            if not page.next_page_token:
+                return found
+            request.page_token = page.next_page_token
 
     def _skipped_files(self) -> tuple[SkippedFile, ...]:
         found: list[SkippedFile] = []

@@ -19,7 +19,7 @@ from typing import Any
 from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
 from everfind_core.index_directory import REBUILD_HINT
 from everfind_core.lifecycle import Fate, Problem, Statement, join_refs, split_refs
-from everfind_core.model import Coverage, FileRef, FileState, SkippedFile, SkipReason
+from everfind_core.model import Coverage, FileRef, FileState, IndexedFile, SkippedFile, SkipReason
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
@@ -238,6 +238,14 @@ class Catalog:
         skipped = {reason: files for reason, files, _, _ in rows if reason}
         files, chunks, redactions = next((row[1:] for row in rows if not row[0]), (0, 0, 0))
         return Coverage(files=files, chunks=int(chunks), skipped=skipped), int(redactions)
+
+    def indexed_files(self, folder: str) -> list[IndexedFile]:
+        """Every indexed file of a folder, by path."""
+        return [
+            IndexedFile(s.ref, s.size, s.mtime_ns / 1e9, s.chunks, s.tokens, s.redactions)
+            for s in self.states(folder)
+            if s.skip is None
+        ]
 
     def ignored_directories(self, folder: str) -> list[str]:
         """Directories of a folder that rules leave out as a whole, each with ``/`` at its end."""

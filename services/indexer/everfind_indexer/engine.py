@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from everfind_core.calibration import LEAST_CHUNKS, as_used, floor_of
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
+from everfind_core.globs import compile_globs
 from everfind_core.index_directory import CATALOG, IndexLocation, current_index
 from everfind_core.model import (
     Calibration,
@@ -21,6 +22,7 @@ from everfind_core.model import (
     GrepAnswer,
     GrepRequest,
     HealthFinding,
+    IndexedFile,
     IndexReport,
     IndexRequest,
     ModelInfo,
@@ -97,6 +99,20 @@ class IndexEngine:
         self._check_workspace(request.workspace)
         return grep(request, self._sources, cancel or Cancellation())
 
+    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+        """See :meth:`everfind_core.ports.Indexer.indexed_files`."""
+        wanted = compile_globs(globs, field="globs")
+        try:
+            location = current_index(self._settings.index_directory)
+        except IndexMissingError:
+            return self._none_of(folder) if folder else []
+        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
+            names = catalog.folders()
+            if folder and folder not in names:
+                return self._none_of(folder)
+            found = [file for name in ([folder] if folder else names) for file in catalog.indexed_files(name)]
+        return [file for file in found if wanted is None or wanted.matches(file.ref.path)]
+
     def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""
         directory = self._settings.index_directory
@@ -136,6 +152,11 @@ class IndexEngine:
             findings=self._findings(location),
             outgoing=(*_outgoing(location.manifest.model), *self._settings.outgoing),
         )
+
+    def _none_of(self, folder: str) -> Sequence[IndexedFile]:
+        """The files of a folder that is not indexed; raises FolderNotFoundError if it is not added either."""
+        self._sources.folder(folder)
+        return []
 
     def _check_workspace(self, asked: str) -> None:
         check_workspace(asked, self._settings.workspace, (folder.root for folder in self._settings.folders))

@@ -33,6 +33,7 @@ from everfind_rpc.converters.corpus import (
     folder_to_proto,
     grep_answer_to_proto,
     grep_request_from_proto,
+    indexed_file_to_proto,
     read_file_request_from_proto,
     skipped_file_to_proto,
 )
@@ -49,6 +50,7 @@ from everfind_rpc.service import Call, Service, Stream, Unary
 
 PAGE_FOLDERS = 1_000
 PAGE_RUNS = 50
+PAGE_FILES = 10_000
 PAGE_SKIPPED = 10_000
 
 _SEARCH = frozenset({Scope.SEARCH})
@@ -68,6 +70,7 @@ def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None]
             "ListIndexRuns": Unary(pb.ListIndexRunsRequest, indexing.list, _INDEX),
             "CancelIndexRun": Unary(pb.CancelIndexRunRequest, indexing.cancel, _INDEX),
             "WatchIndexRun": Stream(pb.WatchIndexRunRequest, indexing.watch, _INDEX),
+            "ListFiles": Unary(pb.ListFilesRequest, files.list_files, _SEARCH | _INDEX),
             "ListSkippedFiles": Unary(pb.ListSkippedFilesRequest, files.list_skipped, _SEARCH | _INDEX),
             "ReadFile": Unary(pb.ReadFileRequest, files.read_file, _SEARCH),
             "Grep": Unary(pb.GrepRequest, files.grep, _SEARCH),
@@ -91,6 +94,20 @@ class FileServicer:
         folders = [folder for folder in self._indexer.folders() if sees(call.principal, folder.name)]
         found, following = page(folders, _name, size=request.page_size, token=request.page_token, most=PAGE_FOLDERS)
         return pb.ListFoldersResponse(folders=[folder_to_proto(f) for f in found], next_page_token=following)
+
+    def list_files(self, request: pb.ListFilesRequest, call: Call) -> pb.ListFilesResponse:
+        """Indexed files."""
+        if request.folder:
+            check_folder(call.principal, request.folder, self._names())
+        files = self._indexer.indexed_files(folder=request.folder, globs=tuple(request.globs))
+        found, following = page(
+            [file for file in files if sees(call.principal, file.ref.folder)],
+            lambda file: (file.ref.folder, file.ref.path),
+            size=request.page_size,
+            token=request.page_token,
+            most=PAGE_FILES,
+        )
+        return pb.ListFilesResponse(files=[indexed_file_to_proto(f) for f in found], next_page_token=following)
 
     def list_skipped(self, request: pb.ListSkippedFilesRequest, call: Call) -> pb.ListSkippedFilesResponse:
         """What was left out."""

@@ -141,6 +141,15 @@ def test_add_list_remove(everfind: Run, engines: FakeEngines, home: Path) -> Non
     assert listed == {"display_name": "", "folders": [folder]}
 
 
+def test_list_files(everfind: Run, engines: FakeEngines) -> None:
+    assert everfind("list", "--files").out == "api/a.py\n"
+    file = {"folder": "api", "path": "a.py", "size": 120, "modified": 5.0, "chunks": 3, "tokens": 40, "redactions": 0}
+    assert json.loads(everfind("list", "--files", "--folder", "api", "--json").out) == {"files": [file]}
+    nothing = everfind("list", "--files", "--glob", "*.go")
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "No indexed file matches.\n")
+    assert "Add --files" in everfind("list", "--glob", "*.go").err
+
+
 def test_remove_by_path_and_keep_index(everfind: Run, engines: FakeEngines, api: Path) -> None:
     assert "its index is kept" in everfind("remove", api, "--keep-index").out
     assert engines.forgotten == []

@@ -161,6 +161,15 @@ class IncrementalIndex(RuleBasedStateMachine):
             shutil.rmtree(fresh)
 
     @invariant()
+    @precondition(lambda self: getattr(self, "indexed", False))
+    def status_and_files_equal_a_scan_of_the_index(self) -> None:
+        engine = self.workspace.engine()
+        scanned = {ref.path: len(rows) for ref, rows in self.workspace.store.rows.items()}
+        coverage = engine.status().coverage
+        assert (coverage.files, coverage.chunks) == (len(scanned), sum(scanned.values()))
+        assert {file.ref.path: file.chunks for file in engine.indexed_files()} == scanned
+
+    @invariant()
     @precondition(lambda self: getattr(self, "indexed", False) and bool(self.workspace.store.commits))
     def a_second_run_changes_nothing(self) -> None:
         before = self.workspace.store.version, self.workspace.embedder.embedded

@@ -22,6 +22,7 @@ from everfind_core.model import (
     GrepAnswer,
     GrepRequest,
     Hit,
+    IndexedFile,
     IndexReport,
     IndexRequest,
     Provenance,
@@ -111,6 +112,9 @@ class FakeWorkspace:
         return Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000)
 
     def forget_folder(self, name: str, *, purge: bool = False) -> int:
+        raise NotImplementedError
+
+    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
         raise NotImplementedError
 
     def folders(self) -> Sequence[Folder]:
