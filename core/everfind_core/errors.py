@@ -19,6 +19,7 @@
     │   └── StorageFullError      STORAGE_FULL          no space left
     ├── ModelUnusableError        MODEL_UNUSABLE        absent, wrong digest, or not an embedding model
     ├── RunNotFoundError          RUN_NOT_FOUND         no index run has this id
+    ├── NotOfferedError           NOT_OFFERED           the contract has this call, the server does not answer it
     ├── UnauthenticatedError      UNAUTHENTICATED       no token, or an unknown one
     ├── PermissionDeniedError     PERMISSION_DENIED     the token's scopes or folders do not allow it
     ├── OverloadedError           OVERLOADED            try again later
@@ -224,6 +225,13 @@ class RunNotFoundError(EverfindError):
 
     reason = "RUN_NOT_FOUND"
     kind = ErrorKind.NOT_FOUND
+
+
+class NotOfferedError(EverfindError):
+    """The contract has this call, the server does not answer it."""
+
+    reason = "NOT_OFFERED"
+    kind = ErrorKind.USAGE
 
 
 class UnauthenticatedError(EverfindError):

@@ -38,6 +38,7 @@ STATUS_CODES: dict[type[EverfindError], grpc.StatusCode] = {
     errors.StorageFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors.ModelUnusableError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.RunNotFoundError: grpc.StatusCode.NOT_FOUND,
+    errors.NotOfferedError: grpc.StatusCode.UNIMPLEMENTED,
     errors.UnauthenticatedError: grpc.StatusCode.UNAUTHENTICATED,
     errors.PermissionDeniedError: grpc.StatusCode.PERMISSION_DENIED,
     errors.OverloadedError: grpc.StatusCode.RESOURCE_EXHAUSTED,

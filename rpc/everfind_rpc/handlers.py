@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import grpc
+from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import DecodeError, Message
 from grpc_status import rpc_status
 
@@ -24,6 +25,7 @@ from everfind_core.errors import (
     EverfindError,
     InternalError,
     InvalidRequestError,
+    NotOfferedError,
     OverloadedError,
     UnavailableError,
 )
@@ -108,8 +110,10 @@ class Handlers:
         metrics.watch_calls(lambda: self._calls.taken)
 
     def generic(self, service: Service) -> grpc.GenericRpcHandler:
-        """The handlers of a service's calls."""
-        handlers = {name: self._handler(f"{service.name}/{name}", m) for name, m in service.methods.items()}
+        """The handlers of a service's calls; those of its contract that it does not answer are refused."""
+        refused = {call.name: _refusal(call.name) for call in service.descriptor.methods}
+        methods = {**refused, **service.methods}
+        handlers = {name: self._handler(f"{service.name}/{name}", m) for name, m in methods.items()}
         return grpc.method_handlers_generic_handler(service.name, handlers)
 
     def close(self) -> None:
@@ -206,6 +210,15 @@ class Handlers:
         except asyncio.CancelledError:
             call.cancel.cancel()
             raise
+
+
+def _refusal(name: str) -> Unary[Empty]:
+    def refuse(_request: Empty, _call: Call) -> Message:
+        raise NotOfferedError(
+            f"this server does not offer {name}", hint="Its operator does what the call is for, where the server runs."
+        )
+
+    return Unary(Empty, refuse, frozenset(Scope))
 
 
 def _cancellation(context: Context) -> Cancellation:

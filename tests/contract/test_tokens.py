@@ -16,6 +16,7 @@ from everfind.indexer.v1.indexer_service_pb2_grpc import IndexerServiceStub
 from everfind_core.errors import (
     EverfindError,
     FolderNotFoundError,
+    NotOfferedError,
     PermissionDeniedError,
     RunNotFoundError,
     UnauthenticatedError,
@@ -118,6 +119,22 @@ def test_no_call_works_without_a_known_token(team: Team, name: str, token: str) 
     token = token.encode("ascii", "replace").decode()
     with connected(team.address, token) as remote, pytest.raises(UnauthenticatedError):
         CALLS[name][0](remote)
+
+
+@pytest.mark.parametrize(
+    ("name", "request_"),
+    [
+        ("AddFolder", indexer_pb.AddFolderRequest(root="/etc")),
+        ("RemoveFolder", indexer_pb.RemoveFolderRequest(folder="docs")),
+    ],
+)
+def test_nobody_changes_a_servers_folders_from_elsewhere(team: Team, name: str, request_: Message) -> None:
+    before = team.connect(Scope.ADMIN).indexer.folders()
+    with pytest.raises(NotOfferedError, match=f"does not offer {name}"):
+        _raw(team.connect(Scope.ADMIN), name, request_)
+    with connected(team.address, "evf_wrong") as remote, pytest.raises(UnauthenticatedError):
+        _raw(remote, name, request_)
+    assert team.connect(Scope.ADMIN).indexer.folders() == before
 
 
 def test_health_needs_no_token(team: Team) -> None:
