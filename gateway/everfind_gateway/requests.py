@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,9 +19,8 @@ from everfind_core.model import (
 )
 from everfind_core.paths import encode_os_path, shown_path, typed_path
 from everfind_gateway.folders import existing_path, find_folder, indexed_folders
+from everfind_gateway.places import place_in
 from everfind_gateway.settings import Settings
-
-_PLACE = re.compile(r"(?P<path>.*[^:]):(?P<line>\d{1,9})(?:-\d{0,9})?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +69,11 @@ def related_request(
         FileNotIndexableError: the place lies in no folder.
     """
     request = RelatedRequest(relations=tuple(relations), limit=settings.limit, filters=_filters(settings, options))
-    place = _PLACE.fullmatch(target)
+    place = place_in(target)
     if place is None:
         return replace(request, symbol=target.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
-    file = file_reference(searchable_folders(settings), place["path"])
-    return replace(request, folder=file.folder, path=file.path, line=int(place["line"]))
+    file = file_reference(searchable_folders(settings), place.path)
+    return replace(request, folder=file.folder, path=file.path, line=place.start)
 
 
 def _filters(settings: Settings, options: SearchOptions) -> Filters:

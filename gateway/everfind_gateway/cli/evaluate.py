@@ -44,10 +44,12 @@ IndexDir: TypeAlias = Annotated[
     ),
 ]
 Save: TypeAlias = Annotated[
-    Path | None, typer.Option("--save", metavar="RUN.json", help="Keep this run, for --compare later.")
+    Path | None,
+    typer.Option("--save", metavar="RUN.json", help="Keep this run, for --compare later.", parser=given_path),
 ]
 Compare: TypeAlias = Annotated[
-    Path | None, typer.Option("--compare", metavar="RUN.json", help="Show what changed since that run.")
+    Path | None,
+    typer.Option("--compare", metavar="RUN.json", help="Show what changed since that run.", parser=given_path),
 ]
 AtLeast: TypeAlias = Annotated[
     list[str] | None,

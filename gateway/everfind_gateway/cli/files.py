@@ -11,6 +11,7 @@ import typer
 from everfind_core.errors import FileNotIndexableError, InvalidRequestError
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Folders, Include, Json
+from everfind_gateway.places import place_in
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, harmless, note
 
 if TYPE_CHECKING:
@@ -123,9 +124,8 @@ def _readings(file: str, lines: str) -> list[tuple[str, int, int]]:
     """What FILE may mean, likeliest first: a name, and lines of it. ``FILE:42`` is either."""
     if lines:
         return [(file, *_line_range(lines))]
-    name, colon, last = file.rpartition(":")
-    place = [(name, *_line_range(last))] if colon and name and _LINES.fullmatch(last) else []
-    return [(file, 1, 0), *place]
+    place = place_in(file)
+    return [(file, 1, 0), *([(place.path, place.start, place.end)] if place else [])]
 
 
 def _read(indexer: Indexer, folders: Sequence[Folder], wanted: Sequence[tuple[str, int, int]]) -> FileText:

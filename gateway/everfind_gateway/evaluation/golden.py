@@ -7,7 +7,6 @@ empty ``relevant`` the question is expected to be met with silence.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -19,9 +18,9 @@ from everfind_core.measures import Answer
 from everfind_core.model import Folder
 from everfind_core.paths import decode_os_path
 from everfind_gateway.evaluation.labelled import EvaluationSet, Line, Question, Text, read_lines
+from everfind_gateway.places import place_in
 from everfind_gateway.requests import file_reference
 
-_PLACE = re.compile(r"(?P<path>.+):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?", re.DOTALL)
 _HINT = 'A line is such as {"query": "…", "relevant": ["docs/auth.md:10-40"], "contains": ["a word"], "kind": "…"}.'
 
 
@@ -59,17 +58,16 @@ def read_golden(file: Path, folders: Sequence[Folder], *, here: bool) -> Evaluat
 
 def _answer(place: str, placed: EvaluationSet, where: str, *, here: bool) -> Answer:
     """The answer that a place is; a path that is there as it stands is no path with lines."""
-    found = _PLACE.fullmatch(place)
+    found = place_in(place)
     whole = _resolved(place, placed, here=here)
     if whole is not None or found is None:
         if whole is None:
             raise _missing(place, where)
         return Answer(whole)
-    path = _resolved(found["path"], placed, here=here)
+    path = _resolved(found.path, placed, here=here)
     if path is None:
-        raise _missing(found["path"], where)
-    start = int(found["start"])
-    end = int(found["end"] or start)
+        raise _missing(found.path, where)
+    start, end = found.start, found.end or found.start
     if not 1 <= start <= end:
         raise InvalidRequestError.of("questions", f"{where}: {place!r} is no range of lines", hint=_HINT)
     return Answer(path, (start, end))
@@ -79,7 +77,7 @@ def _resolved(place: str, placed: EvaluationSet, *, here: bool) -> str | None:
     """The file's path as the set names files; None if there is no such file."""
     known = place.partition("/")[0] in {folder.name for folder in placed.folders}
     if not here:  # the server has the files; what it does not have is just not found
-        return place if known and not _PLACE.fullmatch(place) else None
+        return place if known and not place_in(place) else None
     for target in ([place] if known else []) + [str(placed.corpus / place)]:
         try:
             file = file_reference(placed.folders, target)

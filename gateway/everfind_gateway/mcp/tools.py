@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +31,7 @@ from everfind_gateway.folders import find_folder
 from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp import outputs, text
 from everfind_gateway.mcp.calls import Call, Result
+from everfind_gateway.places import place_in
 from everfind_gateway.requests import (
     SearchOptions,
     added_folders,
@@ -45,7 +45,6 @@ from everfind_gateway.settings import Settings
 WHOLE_FILE_LINES = 400
 RANGE_LINES = 2_000
 FILE_CHARACTERS = 60_000
-_PLACE = re.compile(r"(?P<path>.+):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +112,10 @@ def cat_file(call: Call, given: args.CatFileArguments) -> Result:
         try:
             found = read(given.path, given.start_line, given.end_line)
         except (FileNotIndexableError, InvalidRequestError):
-            place = _PLACE.fullmatch(given.path)
+            place = place_in(given.path)
             if place is None or given.start_line > 1 or given.end_line:
                 raise
-            found = read(place["path"], max(1, int(place["start"])), int(place["end"] or 0))
+            found = read(place.path, max(1, place.start), place.end)
     return Result(file_json(found), text.file_text(found))
 
 
