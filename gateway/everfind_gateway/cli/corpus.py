@@ -114,6 +114,8 @@ def config(context: typer.Context, as_json: Json = False) -> None:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return ""
     if isinstance(value, list):
         return ",".join(value)
     if isinstance(value, dict):

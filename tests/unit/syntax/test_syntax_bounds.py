@@ -14,7 +14,7 @@ import pytest
 
 from everfind_core.model import Document, LineKind
 from everfind_core.ports import ChunkLimits
-from everfind_indexer.syntax import SyntaxChunker
+from everfind_indexer.syntax import SyntaxChunker, parsing
 from everfind_indexer.syntax.bounds import Trial
 from tests.unit.chunking.chunk_support import WordTokenizer
 
@@ -83,3 +83,12 @@ def test_whatever_the_process_does_the_text_is_only_not_parsed(program: str) -> 
 def test_small_texts_need_no_process() -> None:
     trial = Trial((os.devnull,))
     assert trial.passes(FUNCTION, "typescript")
+
+
+def test_a_tree_that_would_take_quadratic_time_to_search_is_cut_by_lines() -> None:
+    lines = ["a", *["  .f(1)"] * 12_000, ";"]  # one expression: what the query begins at each call ends with it
+    started = time.thread_time()
+    syntax = parsing.parse(lines, "\n".join(lines), "typescript")
+    assert time.thread_time() - started < 6
+    assert not syntax.symbols.uses
+    assert all(syntax.unread)

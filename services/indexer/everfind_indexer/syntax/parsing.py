@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,9 @@ _LONGEST_LINE = 5_000  # minified or generated from there on
 _BLOCK_BYTES = 1 << 16
 _PATIENCE = 4 * CPU_SECONDS
 """Seconds of processor time for one file that was parsed in less: more only where the machine is in trouble."""
+
+_OPEN_MATCHES = 4_096
+"""Matches begun and not yet ended: each new node is compared with all of them. Ordinary files have some hundreds."""
 
 _QUALIFIER = re.compile(r"^.*(?:::|\.|\\)(?=[\w~])")
 _TYPE_ARGUMENTS = re.compile(r"<[^<>]*>|[<({].*$", re.DOTALL)
@@ -63,14 +66,15 @@ def parse(lines: Sequence[str], text: str, language: str) -> Syntax:
     data = text.replace("\0", " ").encode("utf-8", "replace")
     sane = max(map(len, lines)) <= _LONGEST_LINE and trial().passes(data, spoken)
     tree = _tree(data, tongue) if sane else None
-    if tree is None:
+    matches = None if tree is None else _matches(tree, tongue)
+    if matches is None:
         return Syntax({}, bytearray(count), bytearray(count), bytearray(b"\1" * count))
     syntax = Syntax({}, bytearray(count), bytearray(count), bytearray(count))
     found: list[Definition] = []
     names = Names(data, spoken)
     items: list[Node] = []
     errors: list[Node] = []
-    for captures in _matches(tree, tongue):
+    for _, captures in matches:
         names.take(captures)
         for capture, nodes in captures.items():
             if capture == "item":
@@ -107,11 +111,13 @@ def _tree(data: bytes, tongue: Grammar) -> Tree | None:
         return None
 
 
-def _matches(tree: Tree, tongue: Grammar) -> Iterator[Mapping[str, Sequence[Node]]]:
+def _matches(tree: Tree, tongue: Grammar) -> Sequence[tuple[int, Mapping[str, Sequence[Node]]]] | None:
+    """What the query finds; None for a tree so nested that finding all of it would take quadratic time."""
     from tree_sitter import QueryCursor
 
-    for _, captures in QueryCursor(tongue.query).matches(tree.root_node):
-        yield captures
+    cursor = QueryCursor(tongue.query, match_limit=_OPEN_MATCHES)
+    found = cursor.matches(tree.root_node)
+    return None if cursor.did_exceed_match_limit else found
 
 
 def _definition(data: bytes, node: Node, names: Sequence[Node] | None, kind: str) -> Definition:
