@@ -182,6 +182,7 @@ def test_config_says_where_each_value_came_from(
     assert lines["limit"].split(None, 1)[1] == f"5  (user {user_config})"
     assert lines["mode"].split(None, 1)[1] == "lexical  (environment EVERFIND_MODE)"
     assert lines["rrf_k"].split(None, 1)[1] == "60  (default)"
+    assert lines["min_score"].split(None, 1)[1] == lines["server"].split(None, 1)[1] == "-  (default)"
     assert ended.err == (
         f"everfind: warning: {user_config}:2: unknown setting 'limti' is not used; did you mean 'limit'?\n"
     )
