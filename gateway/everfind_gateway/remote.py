@@ -8,17 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from everfind.embedder.v1 import embedder_service_pb2
 from everfind_core.errors import ConfigError
 from everfind_core.model import Folder
 from everfind_core.paths import encode_os_path
 from everfind_core.ports import Embedder, Indexer, Searcher
 from everfind_gateway.checkouts import CheckedOutIndexer, CheckedOutSearcher, Checkouts
+from everfind_gateway.late import Late
 from everfind_rpc.channel import Connection, Endpoint
-from everfind_rpc.clients import embedder, indexer, searcher
+from everfind_rpc.clients import indexer, searcher
 from everfind_rpc.tls import ClientTls
 
 if TYPE_CHECKING:
     from everfind_gateway.settings import Settings
+
+_EMBEDDER = embedder_service_pb2.DESCRIPTOR.services_by_name["EmbedderService"]
 
 DEFAULT_PORT = 50051
 TOKEN_VARIABLE = "EVERFIND_SERVER_TOKEN"  # noqa: S105 - the variable's name, no token
@@ -35,9 +39,9 @@ class RemoteWorkspace:
         Raises:
             ConfigError: the address is none, or a token or TLS file cannot be used.
         """
-        services = (embedder.SERVICE, indexer.SERVICE, searcher.SERVICE)
+        services = (_EMBEDDER, indexer.SERVICE, searcher.SERVICE)
         self._connection = Connection(endpoint(settings), services)
-        self._embedder = embedder.RemoteEmbedder(self._connection)
+        self._embedder = Late(lambda: _open_embedder(self._connection))
         checkouts = Checkouts({name: encode_os_path(root) for name, root in settings.checkouts.items()})
         self._indexer = CheckedOutIndexer(indexer.RemoteIndexer(self._connection), checkouts)
         self._searcher = CheckedOutSearcher(searcher.RemoteSearcher(self._connection), checkouts)
@@ -51,7 +55,7 @@ class RemoteWorkspace:
     @property
     def embedder(self) -> Embedder:
         """The server's embedding model."""
-        return self._embedder
+        return self._embedder.get()
 
     @property
     def indexer(self) -> Indexer:
@@ -62,6 +66,12 @@ class RemoteWorkspace:
     def searcher(self) -> Searcher:
         """Answers from it."""
         return self._searcher
+
+
+def _open_embedder(connection: Connection) -> Embedder:
+    from everfind_rpc.clients.embedder import RemoteEmbedder  # whoever only asks does not wait for numpy
+
+    return RemoteEmbedder(connection)
 
 
 def open_remote(settings: Settings) -> RemoteWorkspace:
