@@ -78,6 +78,19 @@ def test_identity(tiny_model: Write) -> None:
     assert (info.text_budget, info.source, info.variant) == (4, ModelSource.DIRECTORY, "onnx")
 
 
+def test_prefixes_that_a_known_model_does_not_state_are_those_known_of_it(tiny_model: Write, tmp_path: Path) -> None:
+    unnamed = tiny_model()
+    assert (load_directory(unnamed).info.query_prefix, load_directory(unnamed).info.document_prefix) == ("", "")
+    known = unnamed.rename(tmp_path / "E5-small-v2")
+    info = load_directory(known).info
+    assert (info.query_prefix, info.document_prefix, info.document_prefix_tokens) == ("query: ", "passage: ", 2)
+    query = embed(known, "red", InputKind.QUERY)
+    np.testing.assert_allclose(query, expected("[CLS]", "query", ":", "red", "[SEP]"), atol=1e-6)
+    own = {"config_sentence_transformers.json": {"prompts": {"query": "a ", "passage": "test "}}}
+    info = load_directory(tiny_model(files=own).replace(tmp_path / "e5-base-v2")).info
+    assert (info.query_prefix, info.document_prefix) == ("a ", "test ")
+
+
 def test_prefixes(tiny_model: Write) -> None:
     directory = tiny_model(files=PROMPTS)
     query, document = embed(directory, "red", InputKind.QUERY), embed(directory, "red")
