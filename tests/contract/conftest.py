@@ -25,7 +25,7 @@ from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.status import index_status
 from everfind_searcher.store import open_reader
 from tests.support.corpus import write_corpus
-from tests.support.fakes import MODEL
+from tests.support.fakes import MODEL, FakeEmbedder
 from tests.support.notes import Notes, Reach, open_notes
 from tests.support.serving import Remote, connected, serving
 from tests.support.team import team
@@ -96,7 +96,9 @@ def notes(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Reach]:
     with contextlib.ExitStack() as stack:
 
         def opened(info: ModelInfo = MODEL, min_score: float | None = None) -> Notes:
-            return open_notes(stack, tmp_path, remote=request.param == "aio", info=info, min_score=min_score)
+            return open_notes(
+                stack, tmp_path, remote=request.param == "aio", embedder=FakeEmbedder(info=info), min_score=min_score
+            )
 
         yield opened
 

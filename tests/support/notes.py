@@ -1,4 +1,4 @@
-"""A workspace of one folder of notes, reached in each way, with a fast model of any name."""
+"""A workspace of one folder of notes, reached in each way."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from everfind_core.model import Folder, IndexReport, IndexRequest, ModelInfo
-from everfind_core.ports import Indexer, Searcher
+from everfind_core.model import Folder, IndexReport, IndexRequest
+from everfind_core.ports import Embedder, Indexer, Searcher
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.servicer import indexer_service
 from everfind_indexer.settings import IndexerSettings
@@ -19,7 +19,7 @@ from everfind_searcher.servicer import searcher_service
 from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.status import index_status
 from everfind_searcher.store import open_reader
-from tests.support.fakes import MODEL, FakeEmbedder
+from tests.support.fakes import MODEL
 from tests.support.serving import connected, serving
 
 KNOWN = replace(MODEL, id="sentence-transformers/all-MiniLM-L6-v2")
@@ -47,11 +47,11 @@ Reach = Callable[..., Notes]
 
 
 def open_notes(
-    stack: contextlib.ExitStack, base: Path, *, remote: bool, info: ModelInfo = MODEL, min_score: float | None = None
+    stack: contextlib.ExitStack, base: Path, *, remote: bool, embedder: Embedder, min_score: float | None = None
 ) -> Notes:
     """Engines over ``base`` in this process, or clients of a server of them, until ``stack`` is closed."""
     (base / "notes").mkdir(exist_ok=True)
-    embedder, folders = FakeEmbedder(info=info), (Folder("notes", str(base / "notes")),)
+    folders = (Folder("notes", str(base / "notes")),)
     indexing = IndexerSettings(base / "index", folders, min_score=min_score)
     searching = SearcherSettings(base / "index", min_score=min_score)
     indexer = IndexEngine(indexing, embedder, SyntaxChunker(), open_writer)

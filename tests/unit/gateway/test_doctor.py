@@ -68,7 +68,8 @@ def test_an_index_whose_files_are_cut_short_is_an_error_with_the_way_out(setting
 def test_a_table_on_whose_files_its_library_panics_is_damaged(settings: Settings) -> None:
     for path in index(settings).glob("_versions/*.manifest"):
         content = bytearray(path.read_bytes())
-        content[-16:-8] = (2**27).to_bytes(8, "little")  # where the manifest begins: far behind the file's end
+        begin = int.from_bytes(content[-16:-8], "little")
+        content[begin : begin + 4] = (2**27).to_bytes(4, "little")  # the message's length: far more than there is
         path.write_bytes(content)
     finding = found(settings)
     assert (finding.severity, "damaged" in finding.message) == (Severity.ERROR, True)
