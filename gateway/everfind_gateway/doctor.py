@@ -151,16 +151,19 @@ def check_languages(workspace: Workspace) -> list[HealthFinding]:
         facts = facts_of(workspace.embedder.model().id)
         if facts is None or facts.multilingual:
             return []
-        answer = workspace.searcher.search(SearchRequest(FOREIGN_WORDS, _LOOKED_AT, SearchMode.LEXICAL))
+        asked = [SearchRequest(words, _LOOKED_AT, SearchMode.LEXICAL) for words in FOREIGN_WORDS]
+        answers = [workspace.searcher.search(request) for request in asked]
     except EverfindError:
         return []  # said by the checks of model and index
-    languages = Counter(filter(None, (foreign_language(hit.text) for hit in answer.hits)))
+    chunks = answers[0].coverage.chunks
+    texts = {hit.chunk_id: hit.text for answer in answers for hit in answer.hits}
+    languages = Counter(filter(None, map(foreign_language, texts.values())))
     found = languages.total()
-    if not found or found < min(_MANY, answer.coverage.chunks / 10):
+    if not found or found < min(_MANY, chunks / 10):
         return []
     named = ", ".join(name for name, _ in languages.most_common(3))
     message = (
-        f"{found:,} or more of {count(answer.coverage.chunks, 'chunk')} are in {named}: "
+        f"{found:,} or more of {count(chunks, 'chunk')} are in {named}: "
         f"{facts.id} does not know that, and they are found by their words alone"
     )
     hint = f"Set `model` to a multilingual one, such as {MULTILINGUAL_SUGGESTION}, and run `everfind index --rebuild`."

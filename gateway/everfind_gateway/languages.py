@@ -28,8 +28,8 @@ _WORDS = {
     "Polish": "się nie jest oraz dla przez które można lub przy",
     "Turkish": "ve bir için olarak ile bu değil daha gibi olan",
 }
-FOREIGN_WORDS = f"的 是 の は 는 и на η και في של के {' '.join(_WORDS.values())}"
-"""Words of which nearly every page in these languages has some."""
+FOREIGN_WORDS = ("的 是 の は 는 и на η και في של के", *_WORDS.values())
+"""Queries of words that nearly every page in one of these languages has; together, rare words would hide the others."""
 
 _LEAST_WORDS = 4
 _LEAST_SHARE = 0.2

@@ -122,6 +122,17 @@ def test_pages_that_the_model_does_not_know_name_a_multilingual_one(settings: Se
     assert "everfind index --rebuild" in finding.hint
 
 
+def test_rare_words_of_one_language_do_not_hide_another(settings: Settings) -> None:
+    folder = Path(settings.folders[0].root)
+    for number in range(100):
+        (folder / f"names{number}.md").write_text(f"# Names\n\nVincent van Gogh, Los Angeles, {number}.\n")
+    for number in range(90):
+        (folder / f"foreign{number}.md").write_text(f"# 袋熊\n\n袋熊的洞穴在地下，是第 {number} 个。\n")
+    index(settings)
+    [finding] = languages(settings)
+    assert "90 or more of 195 chunks are in Chinese" in finding.message
+
+
 @pytest.mark.parametrize("known", ["intfloat/multilingual-e5-small", "nobody/knows-this"])
 def test_a_model_of_many_languages_or_an_unknown_one_is_not_warned_of(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, known: str
