@@ -36,6 +36,8 @@ _TERM_MOST = 2.2  # what one occurrence-saturated term adds at most, in units of
 _SHORT_TERM = 3
 _MOSTLY = 0.5
 
+TAIL = 0.25
+"""Of the best fused score: fewer than one relevant hit in 200 lies below it, and up to a third of what fills a page."""
 RARE_LEAST = 5
 RARE_RATIO = 0.001
 EXACT_SHARE = 0.3
@@ -53,13 +55,15 @@ class Limits:
     """What the evidence must reach; None and 0 are no limit.
 
     ``floor`` for an answer as a whole. ``min_score`` and ``relative_cutoff`` (a share of the best) for each hit's
-    cosine. ``english_only``: the model knows no other script, so that for a query in one only words count.
+    cosine. ``english_only``: the model knows no other script, so that for a query in one only words count. ``tail`` is
+    the share of the best hit's fused score below which a hit only fills the page.
     """
 
     floor: float | None = None
     min_score: float | None = None
     relative_cutoff: float = 0.0
     english_only: bool = False
+    tail: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

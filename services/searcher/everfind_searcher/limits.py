@@ -7,7 +7,8 @@ from everfind_core.index_directory import IndexLocation
 from everfind_core.model import SearchMode, SearchRequest
 from everfind_core.model_registry import facts_of
 from everfind_core.ranking import Limits
-from everfind_searcher.settings import SearcherSettings
+from everfind_core.ranking.admission import TAIL
+from everfind_searcher.settings import Fusion, SearcherSettings
 
 
 def limits_of(request: SearchRequest, settings: SearcherSettings, location: IndexLocation) -> Limits:
@@ -19,9 +20,11 @@ def limits_of(request: SearchRequest, settings: SearcherSettings, location: Inde
     min_score = settings.min_score if request.min_score is None and not plain else request.min_score
     cutoff = settings.relative_cutoff if request.relative_cutoff is None and not plain else request.relative_cutoff
     floor = None if plain else floor_of(model, location.read_calibration())
+    judged = floor is not None and min_score is None and settings.fusion is Fusion.WEIGHTED
     return Limits(
         floor=None if floor is None else floor.min_score,
         min_score=min_score if by_meaning else None,
         relative_cutoff=(cutoff or 0.0) if by_meaning else 0.0,
         english_only=facts is not None and not facts.multilingual,
+        tail=TAIL if judged else 0.0,
     )

@@ -128,11 +128,13 @@ def admit(query: str, ranked: Sequence[Ranked], limits: Limits, chunks: int) -> 
     """Those of ``ranked`` with enough evidence; exact matches are marked as such (:mod:`everfind_core.ranking`)."""
     candidates = [Candidate(one.chunk, *_scores(one.provenance)) for one in ranked]
     admission = admission_of(query, candidates, limits, chunks)
+    least = limits.tail * max((one.score for one in ranked), default=0.0)
     hits = [
         replace(ranked[place], provenance=_with_exact(ranked[place].provenance, place, admission))
         if place in admission.exact
         else ranked[place]
         for place in admission.kept
+        if place in admission.exact or ranked[place].score >= least
     ]
     return Admitted(hits, None if hits else Abstention(admission.best, admission.threshold), admission.judged)
 

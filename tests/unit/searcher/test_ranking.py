@@ -1,14 +1,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from everfind_core.model import Abstention, FileRef, LexicalRank, ProvenanceLabel, SearchMode, SemanticRank
+from everfind_core.index_directory import Manifest, Recipe, create_index
+from everfind_core.model import (
+    Abstention,
+    FileRef,
+    LexicalRank,
+    ModelInfo,
+    Provenance,
+    ProvenanceLabel,
+    SearchMode,
+    SearchRequest,
+    SemanticRank,
+)
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.ranking import Limits
+from everfind_searcher.limits import limits_of
 from everfind_searcher.ranking import Ranked, admit, pack, rank
-from everfind_searcher.settings import Fusion
+from everfind_searcher.settings import Fusion, SearcherSettings
 
 
 def found(name: str, score: float, tokens: int = 10) -> ScoredChunk:
@@ -130,3 +144,23 @@ def test_packing_fills_a_budget_without_a_gap(budget: int, skipped: int, expecte
     ranked = fused([found("big", 0.9, 100), found("mid", 0.8, 60), found("small", 0.7, 40)], [], SearchMode.SEMANTIC)
     before, packed = pack(ranked, budget)
     assert (before, [r.chunk.chunk_id for r in packed]) == (skipped, expected)
+
+
+def test_hits_far_below_the_best_only_fill_a_page_and_are_left_out() -> None:
+    ranked = [
+        Ranked(one.chunk, score, Provenance(ProvenanceLabel.SEMANTIC, SemanticRank(place, 0.5)))
+        for place, (one, score) in enumerate(zip(SEMANTIC, (1.0, 0.25, 0.24), strict=True), start=1)
+    ]
+    assert names(ranked, Limits(tail=0.25)) == ["a", "b"]
+    assert names(ranked, Limits()) == ["a", "b", "c"]
+    assert names(ranked[::-1], Limits(tail=0.25)) == ["b", "a"], "the order is not the measure"
+
+
+def test_the_tail_is_cut_where_the_answer_is_judged(tmp_path: Path) -> None:
+    known = ModelInfo("sentence-transformers/all-MiniLM-L6-v2", "1", 384, 256, "mean")
+    judged = create_index(tmp_path, Manifest(Recipe(known.identity, "1", "1", "1", "1"), known, 0.0, "0"))
+    settings = SearcherSettings(tmp_path)
+    assert limits_of(SearchRequest("q"), settings, judged).tail == 0.25
+    for request in (SearchRequest("q", min_score=0.1), SearchRequest("q", mode=SearchMode.SEMANTIC)):
+        assert limits_of(request, settings, judged).tail == 0.0
+    assert limits_of(SearchRequest("q"), replace(settings, fusion=Fusion.RRF), judged).tail == 0.0
