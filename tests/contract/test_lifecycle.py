@@ -41,7 +41,7 @@ def searcher(
 
 
 def paths(searcher: Searcher, filters: Filters) -> list[str]:
-    hits = searcher.search(SearchRequest(QUESTION, filters=filters)).hits
+    hits = searcher.search(SearchRequest(QUESTION, filters=filters, min_score=-1.0)).hits
     return [hit.path for hit in hits if hit.path in FILES]
 
 

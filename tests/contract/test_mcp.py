@@ -331,7 +331,8 @@ def test_no_text_breaks_a_tool(served: Served, text: str) -> None:
 
 
 def test_null_is_left_out_and_one_text_is_a_list(served: Served) -> None:
-    given = {"query": "token", "folders": "docs", "include": '["*.md"]', "exclude": None, "mode": None, "limit": "3"}
+    loose = {"folders": "docs", "include": '["*.md"]', "exclude": None, "mode": None, "limit": "3", "min_score": -1}
+    given = {"query": "token", **loose}
     hits = served.call("search", given).structured_content["hits"]
     assert len(hits) == 3
     assert {hit["folder"] for hit in hits} == {"docs"}

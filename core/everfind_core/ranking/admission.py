@@ -35,6 +35,9 @@ _WORDS_ALONE = 4.0
 _TERM_MOST = 2.2  # what one occurrence-saturated term adds at most, in units of its idf: k1 + 1 of BM25 with k1 = 1.2
 _SHORT_TERM = 3
 _MOSTLY = 0.5
+_QUOTED = 5  # so many words in a row, as they stand in a text, are a quotation: a message of a log with other values
+_QUOTED_SUBJECTS = 3
+_MOST_QUOTED = 50
 
 TAIL = 0.25
 """Of the best fused score: fewer than one relevant hit in 200 lies below it, and up to a third of what fills a page."""
@@ -147,7 +150,8 @@ def exact_matches(text: str, ranked: Sequence[Candidate], chunks: int) -> list[i
     """
     texts = _texts(ranked)
     most = max(1.0, min(max(RARE_LEAST, RARE_RATIO * chunks), chunks / 2))
-    places = {place for place, t in texts.items() if _stands_in(plain_words(text), t)}
+    phrases = _phrases(plain_words(text).split())
+    places = {place for place, t in texts.items() if any(_stands_in(phrase, t) for phrase in phrases)}
     for word in telling_words(text):
         pattern = re.compile(rf"(?<!\w){re.escape(word.casefold())}(?!\w)")
         having = [place for place, t in texts.items() if pattern.search(t)]
@@ -219,6 +223,13 @@ def _named(text: str, ranked: Sequence[Candidate]) -> bool:
 def _foreign_word_found(text: str, ranked: Sequence[Candidate]) -> bool:
     terms = [term for term in query_terms(text) if _FOREIGN.search(term)]
     return any(term in t for t in _texts(ranked).values() for term in terms)
+
+
+def _phrases(words: Sequence[str]) -> list[str]:
+    """The whole query, and every run of ``_QUOTED`` words in it of which at least three carry a subject."""
+    runs = [words[start : start + _QUOTED] for start in range(max(0, len(words) - _QUOTED + 1))]
+    telling = [run for run in runs if sum(word not in FUNCTION_WORDS for word in run) >= _QUOTED_SUBJECTS]
+    return [" ".join(run) for run in (words, *telling[:_MOST_QUOTED])]
 
 
 def _stands_in(words: str, text: str) -> bool:

@@ -76,6 +76,15 @@ def test_exact_matches_are_whole_rare_words() -> None:
     assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many[:1], 1) == [0]
 
 
+def test_a_quoted_message_is_an_exact_match() -> None:
+    ranked = [
+        candidate('raise Error(f"{name} is not installed. Try passing a value")', bm25=1.0),
+        candidate("it is not installed, so try to pass one", bm25=1.0),
+    ]
+    assert exact_matches("foo is not installed. Try passing", ranked, 1_000) == [0]
+    assert exact_matches("why is it that so few of them are there", [candidate("why is it that so", bm25=1.0)], 9) == []
+
+
 def test_a_file_named_in_the_query_is_an_exact_match_while_few_have_its_name() -> None:
     query = "update the note of `web-components.md` again"
     ranked = [
