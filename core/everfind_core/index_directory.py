@@ -220,7 +220,7 @@ def current_index(index_directory: Path) -> IndexLocation:
     if pointer is None:
         raise IndexMissingError(
             f"there is no index in {index_directory}",
-            hint="Add a folder with `everfind add DIR`, then `everfind index`.",
+            hint="`everfind index` makes one, of the folders that `everfind add DIR` has added.",
         )
     name = _decoded(index_directory / POINTER, pointer, lambda p: str(p["index"]))
     if not name.isdecimal():
