@@ -102,7 +102,7 @@ def mcp(
 def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
     from everfind_gateway.mcp.wire import claim
 
-    if sys.stdin is None or sys.stdout is None:
+    if sys.__stdin__ is None or sys.__stdout__ is None:  # as the process got them; others may stand in their places
         raise UnavailableError("standard input or output is closed", hint="A host starts this command with both open.")
     interactive = sys.stdin.isatty()
     wire = claim()
