@@ -71,39 +71,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _open(settings: EmbedderServerSettings, stack: contextlib.ExitStack) -> Sequence[Service]:
     from everfind_embedder.servicer import embedder_service
 
-    embedder = open_embedder(
-        EmbedderSettings(
-            settings.model,
-            settings.hub_endpoint,
-            settings.model_cache_dir,
-            settings.threads,
-            settings.model_endpoint,
-            read_key(settings.model_key_file, "model_key_file"),
-            settings.model_window,
-            settings.waiting_tokens,
-            DOCUMENTS_NICE,
-        )
-    )
+    embedder = open_embedder(_embedder_settings(settings))
     stack.callback(embedder.close)
-    reranker = open_reranker(
-        RerankerSettings(
-            settings.reranker,
-            settings.hub_endpoint,
-            settings.model_cache_dir,
-            settings.threads,
-            settings.reranker_endpoint,
-            read_key(settings.reranker_key_file, "reranker_key_file"),
-            settings.reranker_seconds,
-            settings.reranker_interval,
-        )
-    )
+    embedder.model()  # a model that cannot be loaded ends the process now, and not its first caller
+    reranker = open_reranker(_reranker_settings(settings))
     if reranker is not None:
         stack.callback(reranker.close)
-    # A model that cannot be loaded ends the process now, and not its first caller.
-    embedder.model()
-    assert reranker is None or reranker.identity
+        _ = reranker.identity  # as above
     calls = min(settings.max_calls, settings.call_threads)
     return [embedder_service(embedder, reranker, document_calls=max(1, int(DOCUMENT_SHARE * calls)))]
+
+
+def _embedder_settings(settings: EmbedderServerSettings) -> EmbedderSettings:
+    return EmbedderSettings(
+        model=settings.model,
+        hub_endpoint=settings.hub_endpoint,
+        cache_dir=settings.model_cache_dir,
+        threads=settings.threads,
+        endpoint=settings.model_endpoint,
+        key=read_key(settings.model_key_file, "model_key_file"),
+        window=settings.model_window,
+        waiting_tokens=settings.waiting_tokens,
+        documents_nice=DOCUMENTS_NICE,
+    )
+
+
+def _reranker_settings(settings: EmbedderServerSettings) -> RerankerSettings:
+    return RerankerSettings(
+        model=settings.reranker,
+        hub_endpoint=settings.hub_endpoint,
+        cache_dir=settings.model_cache_dir,
+        threads=settings.threads,
+        endpoint=settings.reranker_endpoint,
+        key=read_key(settings.reranker_key_file, "reranker_key_file"),
+        budget=settings.reranker_seconds,
+        interval=settings.reranker_interval,
+    )
 
 
 if __name__ == "__main__":
