@@ -151,7 +151,7 @@ def exact_matches(text: str, ranked: Sequence[Candidate], chunks: int) -> list[i
     texts = _texts(ranked)
     most = max(1.0, min(max(RARE_LEAST, RARE_RATIO * chunks), chunks / 2))
     phrases = _phrases(plain_words(text).split())
-    places = {place for place, t in texts.items() if any(_stands_in(phrase, t) for phrase in phrases)}
+    places = {place for place, t in texts.items() if _has_phrase(t, phrases)}
     for word in telling_words(text):
         pattern = re.compile(rf"(?<!\w){re.escape(word.casefold())}(?!\w)")
         having = [place for place, t in texts.items() if pattern.search(t)]
@@ -229,12 +229,14 @@ def _phrases(words: Sequence[str]) -> list[str]:
     """The whole query, and every run of ``_QUOTED`` words in it of which at least three carry a subject."""
     runs = [words[start : start + _QUOTED] for start in range(max(0, len(words) - _QUOTED + 1))]
     telling = [run for run in runs if sum(word not in FUNCTION_WORDS for word in run) >= _QUOTED_SUBJECTS]
-    return [" ".join(run) for run in (words, *telling[:_MOST_QUOTED])]
+    return [" ".join(run) for run in (words, *telling[:_MOST_QUOTED]) if run]
 
 
-def _stands_in(words: str, text: str) -> bool:
-    """Whether ``words`` stand in ``text`` in a row; the look for one of them spares most of the work."""
-    return bool(words) and max(words.split(), key=len) in text and f" {words} " in f" {plain_words(text)} "
+def _has_phrase(text: str, phrases: Sequence[str]) -> bool:
+    """Whether one of ``phrases`` stands in ``text`` word for word; the look for its longest word spares most work."""
+    possible = [phrase for phrase in phrases if max(phrase.split(), key=len) in text]
+    plain = f" {plain_words(text)} " if possible else ""
+    return any(f" {phrase} " in plain for phrase in possible)
 
 
 def _rarity(count: int, chunks: int) -> float:
