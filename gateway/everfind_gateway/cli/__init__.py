@@ -10,7 +10,8 @@ from typer.main import get_command
 
 from everfind_core.errors import EXIT_CODES, ErrorKind, EverfindError
 from everfind_gateway.cli.app import app
-from everfind_gateway.cli.runtime import report_error, report_fault, report_usage
+from everfind_gateway.cli.runtime import report_error, report_fault
+from everfind_gateway.cli.usage import report_usage
 from everfind_gateway.render.streams import OutputClosedError, note, prepare
 
 INTERRUPTED = EXIT_CODES[ErrorKind.CANCELLED]

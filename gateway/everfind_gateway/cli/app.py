@@ -11,6 +11,7 @@ import typer
 from everfind_core import __version__
 from everfind_core.errors import InvalidRequestError
 from everfind_gateway.cli import (
+    completing,
     connect,
     corpus,
     evaluate,
@@ -26,13 +27,14 @@ from everfind_gateway.cli import (
 )
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
+from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit
 
 EPILOG = 'Start with `everfind add DIR`, then `everfind index`, then `everfind search "a question"`.'
 
 app = typer.Typer(
     name="everfind",
-    add_completion=False,
+    cls=Commands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     epilog=EPILOG,
@@ -101,6 +103,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "scaffold": project.scaffold,
     "hook": project.hook,
     "eval": evaluate.evaluate,
+    "completion": completing.completion,
     "version": health.version,
 }
 """The commands by name, in the order of the help."""

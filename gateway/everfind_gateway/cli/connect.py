@@ -74,7 +74,7 @@ def connect(
     emit(_found(settings.server, _ask(settings)))
     used = settings.model_dump(mode="json", include=set(KEYS))
     _store(settings, {name: used[name] for name in KEYS if values[name] is not None})
-    note(f"written to {printable(str(settings.files.user.path))}; `everfind connect --off` undoes it.")
+    note(f"written to {printable(str(settings.files.user.path))}; `everfind connect --off` undoes it")
 
 
 def _ask(settings: Settings) -> WorkspaceStatus:

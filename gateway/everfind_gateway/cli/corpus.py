@@ -10,8 +10,10 @@ import typer
 from everfind_core.errors import IndexMissingError, InvalidRequestError
 from everfind_core.paths import printable, shown_path
 from everfind_gateway.cli import runtime
+from everfind_gateway.cli.completing import folder_names, setting_names
 from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit, emit_json, note
+from everfind_gateway.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from everfind_core.model import Folder
@@ -41,12 +43,15 @@ def add(
     )
     for folder in added:
         emit(f"added {printable(folder.name)}  {shown_path(folder.root)}")
-    note("`everfind index` makes it searchable.")
+    note("`everfind index` makes it searchable")
 
 
 def remove(
     context: typer.Context,
-    target: Annotated[str, typer.Argument(metavar="NAME|PATH", help="The folder, by its name or its path.")],
+    target: Annotated[
+        str,
+        typer.Argument(metavar="NAME|PATH", help="The folder, by its name or its path.", autocompletion=folder_names),
+    ],
     keep_index: Annotated[bool, typer.Option("--keep-index", help="Leave what is indexed of it searchable.")] = False,
     purge: Annotated[
         bool,
@@ -73,7 +78,14 @@ def list_folders(
         bool, typer.Option("--files", help="List the files that the index holds, in place of folders.")
     ] = False,
     folder: Annotated[
-        str, typer.Option("--folder", metavar="NAME", help="With --files: of this folder only.", show_default=False)
+        str,
+        typer.Option(
+            "--folder",
+            metavar="NAME",
+            help="With --files: of this folder only.",
+            show_default=False,
+            autocompletion=folder_names,
+        ),
     ] = "",
     globs: Annotated[
         list[str] | None,
@@ -98,19 +110,44 @@ def list_folders(
     _emit_folders(listed)
 
 
-def config(context: typer.Context, as_json: Json = False) -> None:
+def config(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Only these settings.", show_default=False, autocompletion=setting_names),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Print every setting, its value, and where it came from."""
     settings = runtime.runtime_of(context).settings()
+    values = _chosen(_values(settings), names or ())
     if as_json:
-        emit_json(_config_json(settings))
+        emit_json(_config_json(settings, values))
         return
+    if not names:
+        _emit_files(settings)
+    for name, value in values.items():
+        emit(f"{name:<18} {printable(_shown(value)) or '-'}  ({printable(str(settings.origins[name]))})")
+
+
+def _chosen(values: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The values of ``names`` in their order; all if nothing is named."""
+    for name in names:
+        if name not in values:
+            raise InvalidRequestError.of(
+                "config",
+                f"{name!r} is no setting{did_you_mean(name, values)}",
+                hint="`everfind config` prints all; docs/settings.md describes them.",
+            )
+    return {name: values[name] for name in names} if names else values
+
+
+def _emit_files(settings: Settings) -> None:
     project = settings.files.project
     user = settings.files.user.path
     emit(f"{'user file':<18} {printable(str(user))}{'' if user.exists() else '  (none yet)'}")
     emit(f"{'project file':<18} {printable(str(project.path)) if project is not None else 'none'}")
     emit(f"{'folders':<18} {len(settings.folders)}, in {printable(str(settings.files.folders_file.path))}\n")
-    for name, value in _values(settings).items():
-        emit(f"{name:<18} {printable(_shown(value)) or '-'}  ({printable(str(settings.origins[name]))})")
 
 
 def _shown(value: Any) -> str:
@@ -130,7 +167,7 @@ def _emit_folders(listed: Sequence[tuple[Folder, bool]]) -> None:
         lost = "" if usable else "  (not readable)"
         emit(f"{printable(folder.name):<{width}}  {shown_path(folder.root)}{include}{lost}")
     if not listed:
-        note("No folders yet: `everfind add DIR`.")
+        note("no folders yet: `everfind add DIR`")
 
 
 def _list_files(settings: Settings, folder: str, globs: Sequence[str], *, as_json: bool) -> None:
@@ -144,7 +181,7 @@ def _list_files(settings: Settings, folder: str, globs: Sequence[str], *, as_jso
     for file in found:
         emit(shown_path(f"{file.ref.folder}/{file.ref.path}"))
     if not found:
-        note("No indexed file matches." if folder or globs else "Nothing is indexed yet: `everfind index`.")
+        note("no indexed file matches" if folder or globs else "nothing is indexed yet: `everfind index`")
 
 
 def _listed(settings: Settings) -> list[tuple[Folder, bool]]:
@@ -173,7 +210,7 @@ def _values(settings: Settings) -> dict[str, Any]:
     return settings.model_dump(mode="json", include=set(setting_fields()))
 
 
-def _config_json(settings: Settings) -> dict[str, Any]:
+def _config_json(settings: Settings, values: dict[str, Any]) -> dict[str, Any]:
     project = settings.files.project
     return {
         "user_file": str(settings.files.user.path),
@@ -183,7 +220,7 @@ def _config_json(settings: Settings) -> dict[str, Any]:
         "digest": settings.digest,
         "settings": {
             name: {"value": value, "source": settings.origins[name].source, "place": settings.origins[name].place}
-            for name, value in _values(settings).items()
+            for name, value in values.items()
         },
         "warnings": list(settings.warnings),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -15,7 +16,7 @@ from everfind_gateway.places import place_in
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, harmless, note
 
 if TYPE_CHECKING:
-    from everfind_core.model import FileText, Folder, GrepAnswer
+    from everfind_core.model import FileText, Folder, GrepAnswer, GrepMatch
     from everfind_core.ports import Indexer
 
 _LINES = re.compile(r"(\d+)(?:-(\d*))?")
@@ -70,16 +71,24 @@ def grep(
 
 def _show_matches(answer: GrepAnswer) -> None:
     """``FOLDER/PATH:LINE:TEXT`` on stdout, the rest on stderr."""
-    from everfind_gateway.render.hits import location
+    from everfind_gateway.render.links import terminal_links
 
     if answer.matches:
-        emit("\n".join(f"{location(m.ref.folder, m.ref.path)}:{m.line}:{harmless(m.text)}" for m in answer.matches))
+        emit("\n".join(map(_match_line, answer.matches, repeat(terminal_links()))))
         if any(m.extracted_from for m in answer.matches):
             note("lines of documents are those of the text extracted from them")
     else:
         note(f"no match in {answer.files_searched:,} files")
     if answer.truncated:
         note(f"not all matches: {answer.truncated}")
+
+
+def _match_line(match: GrepMatch, clickable: bool) -> str:
+    from everfind_gateway.render.hits import location
+    from everfind_gateway.render.links import linked
+
+    place = f"{location(match.ref.folder, match.ref.path)}:{match.line}"
+    return f"{linked(place, match.absolute_path, match.line) if clickable else place}:{harmless(match.text)}"
 
 
 def cat(

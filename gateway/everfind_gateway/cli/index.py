@@ -10,6 +10,7 @@ import typer
 
 from everfind_core.errors import CancelledError, FolderNotFoundError, IndexLockedError
 from everfind_gateway.cli import runtime
+from everfind_gateway.cli.completing import folder_names
 from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit_json, note
 
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 Targets: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="NAME|PATH", help="Folders, or paths below one. All folders if none is given.", show_default=False
+        metavar="NAME|PATH",
+        help="Folders, or paths below one. All folders if none is given.",
+        show_default=False,
+        autocompletion=folder_names,
     ),
 ]
 

@@ -13,8 +13,10 @@ import typer
 from everfind_core.errors import EXIT_CODES, ConfigError, ErrorKind, UnavailableError
 from everfind_core.paths import printable
 from everfind_gateway.cli import runtime
+from everfind_gateway.cli.completing import tool_names
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
+from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, note
 from everfind_gateway.workspace import open_followed_workspace
 
@@ -26,7 +28,7 @@ app = typer.Typer(
     help="Serve agents by the Model Context Protocol.\n\nOn standard input and output, until the former closes; "
     "docs/mcp.md describes tools and hosts.",
     rich_markup_mode=None,
-    add_completion=False,
+    cls=Commands,
     invoke_without_command=True,
 )
 
@@ -39,7 +41,12 @@ Description: TypeAlias = Annotated[
 ]
 Tools: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--tool", metavar="NAME", help="Offer this tool, and no others but those named. Repeatable."),
+    typer.Option(
+        "--tool",
+        metavar="NAME",
+        help="Offer this tool, and no others but those named. Repeatable.",
+        autocompletion=tool_names,
+    ),
 ]
 TokenFile: TypeAlias = Annotated[
     Path | None,
@@ -108,7 +115,7 @@ def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
     wire = claim()
     settings = started.settings(**flags)
     if interactive:
-        note("everfind speaks MCP on standard input and output; a host starts it. Ctrl-D ends it.")
+        note("everfind speaks MCP on standard input and output; a host starts it, Ctrl-D ends it")
     corpus = _corpus(started, flags)
 
     from everfind_gateway.mcp.server import Activity, build_server
@@ -171,7 +178,7 @@ def install(
     wanted = registration.registration(client, name, _command(context, project), project)
     if not write:
         if wanted.file is not None:
-            note(f"Add to {printable(str(wanted.file))}:")
+            note(f"add to {printable(str(wanted.file))}:")
         emit(wanted.text())
         return
     if wanted.file is None:

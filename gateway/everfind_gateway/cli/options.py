@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 import typer
 
 from everfind_core.errors import InvalidRequestError
+from everfind_gateway.cli.completing import folder_names
 
 T = TypeVar("T")
 
@@ -29,7 +30,9 @@ def given_path(value: str) -> Path:
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object; docs/json.md describes it.")]
 Folders: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--folder", "-f", metavar="NAME|PATH", help="Only this folder. Repeatable."),
+    typer.Option(
+        "--folder", "-f", metavar="NAME|PATH", help="Only this folder. Repeatable.", autocompletion=folder_names
+    ),
 ]
 Include: TypeAlias = Annotated[
     list[str] | None,

@@ -140,7 +140,7 @@ def _write(directory: Path, options: Options) -> None:
     command = [*([found] if found else [sys.executable, "-m", "everfind_gateway"]), "hook"]
     for step in write(directory, options, command):
         emit(f"{'wrote' if step.changed else 'kept':<6} {printable(str(step.path))}  ({step.what})")
-    note(f"`everfind --config {printable(str(directory))} index` makes it searchable.")
+    note(f"`everfind --config {printable(str(directory))} index` makes it searchable")
 
 
 def _asked(question: str, default: str) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Folders, Include, Json
-from everfind_gateway.cli.search import Exclude, Languages, Limit
+from everfind_gateway.cli.search import Exclude, Languages, Limit, Nth, Opening, open_hit
 from everfind_gateway.render.streams import emit_json
 
 Target: TypeAlias = Annotated[
@@ -36,6 +36,8 @@ def related(
     include: Include = None,
     exclude: Exclude = None,
     language: Languages = None,
+    opening: Opening = False,
+    nth: Nth = 1,
     as_json: Json = False,
 ) -> None:
     """Find what calls a symbol, what it calls, what refers to it, and what is like it.
@@ -45,7 +47,7 @@ def related(
     """
     from everfind_core.json_form import related_json
     from everfind_core.model import Relation
-    from everfind_gateway.render.related import show_related
+    from everfind_gateway.render.related import line_of, show_related
     from everfind_gateway.requests import SearchOptions, related_request
 
     relations = (Relation.CALLER, Relation.CALLEE, Relation.REFERENCE, Relation.SIMILAR)
@@ -61,3 +63,6 @@ def related(
         emit_json(related_json(answer))
     else:
         show_related(answer)
+    if opening:
+        lines = [line_of(related) for related in answer.related]
+        open_hit([related.hit for related in answer.related], nth, lines[nth - 1] if nth <= len(lines) else 0)

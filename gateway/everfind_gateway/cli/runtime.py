@@ -97,24 +97,12 @@ def report_error(error: EverfindError) -> int:
     return error.exit_code
 
 
-def report_usage(error: typer.TyperException) -> int:
-    """Say what is wrong with the command line; gives the exit code."""
-    note(f"everfind: {one_line(error.format_message())}")
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "everfind"
-    hint = f"`{command} --help` shows how it is used."
-    if type(error).__name__ == "NoSuchOption":
-        hint += " Words that start with a dash go after `--`."
-    note(f"  hint: {hint}")
-    return error.exit_code
-
-
 def report_fault(error: Exception) -> int:
     """Say that everfind itself is at fault, and where; gives the exit code."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     note(f"everfind: unexpected {type(error).__name__}: {one_line(str(error)) or 'no message'}")
     note(
-        f"  hint: this is a fault of everfind ({Path(place.filename).name}:{place.lineno}). Please report it in the "
+        f"  hint: this is a fault of everfind ({Path(place.filename).name}:{place.lineno}). Report it in the "
         "project's issue tracker, with what EVERFIND_DEBUG=1 prints."
     )
     if os.environ.get("EVERFIND_DEBUG") == "1":

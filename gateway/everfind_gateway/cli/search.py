@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from everfind_core.errors import InvalidRequestError
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Folders, Include, Json, ModeOption, with_options
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, note
 
 if TYPE_CHECKING:
-    from everfind_core.model import SearchRequest
+    from everfind_core.model import Hit, SearchRequest
     from everfind_gateway.settings import Settings
 
 Query: TypeAlias = Annotated[
@@ -80,6 +82,14 @@ Rerank: TypeAlias = Annotated[
 ]
 
 
+Opening: TypeAlias = Annotated[
+    bool, typer.Option("--open", help="Then open the first hit in your editor (VISUAL, EDITOR), at its line.")
+]
+Nth: TypeAlias = Annotated[
+    int, typer.Option("--nth", metavar="N", min=1, max=100, help="With --open: the Nth hit in place of the first.")
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What both commands can be told besides the question."""
@@ -118,6 +128,8 @@ def search(
         ),
     ] = "",
     explain: Annotated[bool, typer.Option("--explain", help="Show what each hit's score is the sum of.")] = False,
+    opening: Opening = False,
+    nth: Nth = 1,
     as_json: Json = False,
 ) -> None:
     """Find the chunks that a question is about, best first.
@@ -136,6 +148,8 @@ def search(
         emit_json(search_json(answer))
     else:
         show_answer(answer)
+    if opening:
+        open_hit(answer.hits, nth)
 
 
 @with_options("asked", Asked)
@@ -168,6 +182,21 @@ def gather(
         emit(for_stdout(answer.markdown))
     for remark in remarks(answer.answer):
         note(remark)
+
+
+def open_hit(hits: Sequence[Hit], nth: int, line: int = 0) -> None:
+    """Open the ``nth`` of ``hits`` (from 1) in the editor, at ``line`` or where it starts; nothing where none is.
+
+    Raises:
+        InvalidRequestError: there are fewer.
+    """
+    from everfind_gateway.editor import open_place
+
+    if not hits:
+        return
+    if nth > len(hits):
+        raise InvalidRequestError.of("nth", f"there are only {len(hits)} hits", hint="Ask for more with --limit.")
+    open_place(hits[nth - 1].absolute_path, line or hits[nth - 1].start_line)
 
 
 def _request(settings: Settings, query: list[str], asked: Asked) -> SearchRequest:

@@ -12,6 +12,7 @@ from everfind_core.errors import InvalidRequestError
 from everfind_core.paths import printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Json, given_path
+from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, emit_json, note
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ token_app = typer.Typer(
     name="token",
     help="Tokens that a server takes: who may search, index and administer.",
     rich_markup_mode=None,
-    add_completion=False,
+    cls=Commands,
     no_args_is_help=True,
 )
 
@@ -110,7 +111,7 @@ def create(
     *,
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", metavar="SCOPE", help="search (the default), index or admin. Repeatable."),
+        typer.Option("--scope", metavar="SCOPE", help="One of search (the default), index and admin. Repeatable."),
     ] = None,
     folder: Annotated[
         list[str] | None,
@@ -153,7 +154,7 @@ def list_tokens(context: typer.Context, as_json: Json = False) -> None:
         folders = ",".join(map(printable, token.folders)) or "all folders"
         emit(f"{token.id}  {created}  {','.join(token.scopes):<12}  {folders}  {printable(token.name)}")
     if not tokens:
-        note("No tokens yet: `everfind token create NAME`.")
+        note("no tokens yet: `everfind token create NAME`")
 
 
 @token_app.command("revoke")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from everfind_core.lexical import query_terms
 from everfind_core.model import Hit, SearchAnswer
 from everfind_core.paths import shown_path
+from everfind_gateway.render.links import file_url
 from everfind_gateway.render.numbers import by_reason, count
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line
 
@@ -147,7 +148,7 @@ def _cell(hit: Hit, terms: re.Pattern[str] | None, width: int) -> Text:
 
     cell = Text(no_wrap=False)
     place = f"{location(hit.folder, hit.path)}:{hit.start_line}"
-    cell.append(place, Style(bold=True, color="cyan"))
+    cell.append(place, Style(bold=True, color="cyan", link=file_url(hit.absolute_path, hit.start_line) or None))
     if hit.lifecycle:
         cell.append(f"  [{shown_path(hit.lifecycle)}]", Style(color="magenta"))
     title = _title(hit)

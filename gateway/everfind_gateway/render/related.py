@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from everfind_core.model import Hit, RelatedAnswer, RelatedHit
 from everfind_gateway.render.hits import around_match, location
+from everfind_gateway.render.links import file_url
 from everfind_gateway.render.numbers import count
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line
 
@@ -79,7 +80,9 @@ def _table(found: Iterable[RelatedHit]) -> str:
     width = max(20, console.width - 24)
     for related in found:
         cell = Text(no_wrap=False)
-        cell.append(place_of(related.hit, line_of(related)), Style(bold=True, color="cyan"))
+        line = line_of(related)
+        url = file_url(related.hit.absolute_path, line)
+        cell.append(place_of(related.hit, line), Style(bold=True, color="cyan", link=url or None))
         symbol = one_line(related.symbol or related.hit.symbol)
         if symbol:
             cell.append(f"  {around_match(symbol, None, width)}", Style(dim=True))

@@ -116,6 +116,37 @@ def test_an_unknown_option_says_where_dashes_go(everfind: Run, engines: FakeEngi
     assert "Words that start with a dash go after `--`" in everfind("search", "-x").err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["serch", "x"], "no command 'serch'; did you mean 'search'?", "`everfind search --help`"),
+        (["token", "crate"], "no command 'crate'; did you mean 'create'?", "`everfind token create --help`"),
+        (["qqqq"], "no command 'qqqq'", "`everfind --help` lists"),
+        (["how does it work"], "no command 'how does it work'", '`everfind search "how does it work"`'),
+        (["search", "x", "--limt", "3"], "no option '--limt'; did you mean '--limit'?", "`everfind search --help`"),
+        (["search", "x", "--mode", "hybird"], "--mode: 'hybird' is not one of 'hybrid'", "`everfind search --help`"),
+        (["config", "limt"], "config: 'limt' is no setting; did you mean 'limit'?", "`everfind config` prints all"),
+        (["remove", "appi"], "no folder has the name or path 'appi'; did you mean 'api'?", "`everfind list`"),
+        (["search", "x", "-f", "ap"], "no folder has the name or path 'ap'; did you mean 'api'?", "`everfind list`"),
+    ],
+)
+def test_what_was_meant_is_named_and_what_to_type_next(
+    everfind: Run, api: Path, arguments: list[str], message: str, hint: str
+) -> None:
+    said, advice = everfind(*arguments).err.splitlines()
+    assert said.startswith(f"everfind: {message}")
+    assert advice.startswith("  hint: ")
+    assert hint in advice
+
+
+def test_config_shows_the_settings_that_are_named(everfind: Run) -> None:
+    assert (
+        everfind("config", "limit", "mode").out
+        == "limit              10  (default)\nmode               hybrid  (default)\n"
+    )
+    assert list(json.loads(everfind("config", "limit", "--json").out)["settings"]) == ["limit"]
+
+
 def test_help_and_version(everfind: Run) -> None:
     for arguments in ((), ("--help",), ("-h",), ("search", "-h")):
         ended = everfind(*arguments)
@@ -146,7 +177,7 @@ def test_list_files(everfind: Run, engines: FakeEngines) -> None:
     file = {"folder": "api", "path": "a.py", "size": 120, "modified": 5.0, "chunks": 3, "tokens": 40, "redactions": 0}
     assert json.loads(everfind("list", "--files", "--folder", "api", "--json").out) == {"files": [file]}
     nothing = everfind("list", "--files", "--glob", "*.go")
-    assert (nothing.code, nothing.out, nothing.err) == (0, "", "No indexed file matches.\n")
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "no indexed file matches\n")
     assert "Add --files" in everfind("list", "--glob", "*.go").err
 
 

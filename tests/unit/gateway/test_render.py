@@ -6,6 +6,8 @@ import io
 import re
 import sys
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -24,8 +26,10 @@ from everfind_core.model import (
     SemanticRank,
     Staleness,
 )
+from everfind_core.paths import encode_os_path
 from everfind_gateway.render import runs
 from everfind_gateway.render.hits import around_match, preview, remarks, show_answer, term_pattern
+from everfind_gateway.render.links import file_url
 from everfind_gateway.render.numbers import by_reason, count, duration, size
 from everfind_gateway.render.streams import OutputClosedError, emit, emit_json, harmless, note, one_line
 from everfind_gateway.suggestions import did_you_mean
@@ -190,3 +194,26 @@ def test_progress_that_nobody_watches_is_a_few_lines(
     lines = capsys.readouterr().err.splitlines()
     assert 40 < len(lines) < 60
     assert lines[0].startswith("  api: 5/14,400 files")
+
+
+def test_places_are_links_on_a_terminal_and_never_else(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a b%25.py"
+    (tmp_path / "a b%.py").touch()
+    file.touch()
+    here = replace(ANSWER, hits=(make_hit(absolute_path=encode_os_path(file)), make_hit("elsewhere.py")))
+    assert file_url(encode_os_path(file), 42).endswith(f"{tmp_path}/a%20b%2525.py#42")
+    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+    monkeypatch.setenv("TERM", "xterm-256color")
+    show_answer(here)
+    assert re.findall(r"\x1b\]8;id=\d+;([^\x1b]+)\x1b", terminal.getvalue()) == [file_url(encode_os_path(file), 42)]
+    for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+        monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+        show_answer(here)
+        assert not re.search(r"\x1b\[[0-9;]*3\d", terminal.getvalue()), name
+    assert "\x1b" not in terminal.getvalue()
+    monkeypatch.undo()
+    show_answer(here)
+    assert "\x1b" not in capsys.readouterr().out

@@ -109,7 +109,7 @@ def test_the_command_prints_or_writes(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["mcp", "install", "--client", client, "--project", str(tmp_path)]) == 0
     printed = capsys.readouterr()
     assert "everfind" in printed.out
-    assert f"Add to {tmp_path}" in printed.err
+    assert f"add to {tmp_path}" in printed.err
     assert [path for path in tmp_path.iterdir() if path.is_file()] == []
     assert main(["mcp", "install", "--client", client, "--project", str(tmp_path), "--write"]) == 0
     assert capsys.readouterr().out.startswith("registered everfind in ")

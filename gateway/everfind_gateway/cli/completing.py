@@ -1,0 +1,58 @@
+"""What a shell offers after TAB. It reads settings files alone: nobody waits for an engine to complete a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from everfind_core.errors import EverfindError
+
+Shell: TypeAlias = Annotated[
+    Literal["bash", "zsh", "fish"],
+    typer.Argument(metavar="SHELL", help="One of bash, zsh and fish.", show_default=False),
+]
+
+_PROGRAM = "everfind"
+_VARIABLE = "_EVERFIND_COMPLETE"
+
+
+def completion(context: typer.Context, shell: Shell) -> None:
+    """Print the completion script of a shell.
+
+    For packages and dotfiles; --install-completion does the same for the shell that is running.
+    """
+    from typer.completion import shell_complete
+
+    shell_complete(context.find_root().command, {}, _PROGRAM, _VARIABLE, f"source_{shell}")
+
+
+def folder_names(context: typer.Context, args: list[str], incomplete: str) -> list[tuple[str, str]]:  # noqa: ARG001 - Typer's signature
+    """The names of the folders that are added on this machine, and their directories."""
+    from everfind_core.paths import shown_path
+    from everfind_gateway import config_files
+    from everfind_gateway.folders import parse_folders
+
+    config = context.find_root().params.get("config")
+    try:
+        files = config_files.locate(config if isinstance(config, Path) else None, cwd=config_files.working_directory())
+        return [(folder.name, shown_path(folder.root)) for folder in parse_folders(files.folders_file)]
+    except EverfindError:  # the command itself will say it
+        return []
+
+
+def setting_names(context: typer.Context, args: list[str], incomplete: str) -> list[str]:  # noqa: ARG001 - Typer's signature
+    """The names of the settings."""
+    from everfind_gateway.setting_values import setting_fields
+
+    return list(setting_fields())
+
+
+def tool_names(context: typer.Context, args: list[str], incomplete: str) -> list[str]:  # noqa: ARG001 - Typer's signature
+    """The names of the tools that agents can be offered."""
+    from typing import get_args
+
+    from everfind_gateway.setting_values import ToolName
+
+    return list(get_args(ToolName))
