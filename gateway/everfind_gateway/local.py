@@ -69,7 +69,7 @@ class LocalWorkspace:
     ) -> None:
         """Keep the index up with its folders in the background, until the workspace is closed.
 
-        ``on_report`` hears of each run. With ``create`` false it waits until somebody makes the index.
+        ``on_report`` hears of each run. With ``create`` false it waits until a run has made the index.
         """
         from everfind_indexer.watching import Follower
 
@@ -111,7 +111,7 @@ def open_local(settings: Settings) -> LocalWorkspace:
 
 
 def open_followed(settings: Settings) -> LocalWorkspace:
-    """The same for a server: where ``settings`` allow it, an index that exists is kept up with its folders."""
+    """The same for a server: where ``settings`` allow it, an index that was made is kept up with its folders."""
     workspace = LocalWorkspace(settings)
     if settings.watch and settings.folders:
         workspace.follow(create=False)

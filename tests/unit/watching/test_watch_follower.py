@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.errors import EverfindError, StorageError
-from everfind_core.model import Folder, IndexReport, IndexRequest
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import CancelledError, EverfindError, StorageError
+from everfind_core.model import Folder, FolderStarted, IndexReport, IndexRequest, RunEvent
 from everfind_core.ports import EventSink
 from everfind_core.watch_state import following, read_watch_state
 from everfind_indexer.engine import IndexEngine
@@ -272,6 +273,24 @@ def test_it_does_not_make_an_index_unless_it_may(watched: Following) -> None:
     watched.workspace.index()
     watched.write("b.txt")
     watched.until(lambda: watched.paths() == ["a.txt", "b.txt"])
+
+
+def test_a_first_run_that_was_cancelled_stays_cancelled(watched: Following) -> None:
+    watched.write("a.txt")
+    cancel = Cancellation()
+    engine = watched.workspace.engine()
+
+    def give_up(event: RunEvent) -> None:
+        if isinstance(event, FolderStarted):
+            cancel.cancel()
+
+    with pytest.raises(CancelledError):
+        engine.index(IndexRequest(), give_up, cancel=cancel)
+    watched.start(create=False)
+    time.sleep(1.5)
+    assert watched.requests == []
+    watched.workspace.index()
+    watched.until(lambda: bool(watched.requests))
 
 
 def test_an_index_inside_the_folder_does_not_keep_it_busy(watched: Following) -> None:

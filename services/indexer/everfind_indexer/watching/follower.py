@@ -47,7 +47,7 @@ class Follower:
     """Follows the folders of one workspace in the background, from :meth:`start` to :meth:`close`.
 
     ``on_report`` hears of each run: the folder and what was done, or the error. With ``create`` false it waits until
-    somebody makes the index.
+    somebody has made the index: it does not go on with a first run that was cancelled.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Follower:
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
-                if self._create or self._has_index():
+                if self._create or self._is_made():
                     with following(self._directory) as first:
                         if first:
                             self._follow()
@@ -98,14 +98,14 @@ class Follower:
                 _log.warning("cannot follow the folders: %s", error.message)
             self._stopped.wait(STAND_BY_SECONDS)
 
-    def _has_index(self) -> bool:
+    def _is_made(self) -> bool:
+        """Whether a run over the index has ended."""
         try:
-            current_index(self._directory)
+            return bool(current_index(self._directory).read_coverage().indexed_at)
         except IndexMissingError:
             return False
         except EverfindError:
             return True  # a run says what is wrong with it
-        return True
 
     def _follow(self) -> None:
         self._said = None
