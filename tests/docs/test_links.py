@@ -19,7 +19,7 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CODE = re.compile(r"`[^`\n]+`")
 _HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
-_COMMAND = re.compile(r"(?:^|[ /])everfind ((?:[a-z]+ ?)+)", re.MULTILINE)
+_COMMAND = re.compile(r"(?:^|[ /])everfind ((?:[a-z][a-z-]* ?)+)", re.MULTILINE)
 
 
 def links(page: Path) -> list[str]:

@@ -1,0 +1,1 @@
+"""Taking over the configuration of the systems that everfind succeeds."""
