@@ -85,8 +85,8 @@ def rankings() -> Iterator[tuple[str, Ranking]]:
 
 def _reciprocal(asked: Asked) -> list[ScoredChunk]:
     query, mode = asked.question.query, SearchMode.HYBRID
-    ranked = rank(query, asked.semantic, asked.lexical, mode=mode, fusion=Fusion.RRF, rrf_k=RRF_K)
-    return [ScoredChunk(one.chunk, one.score) for one in ranked]
+    ranking = rank(query, asked.semantic, asked.lexical, mode=mode, fusion=Fusion.RRF, rrf_k=RRF_K)
+    return [ScoredChunk(one.candidate.chunk, one.score) for one in ranking.placed]
 
 
 def _weighted(weights: Weights) -> Ranking:

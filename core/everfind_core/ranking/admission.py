@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from everfind_core.lexical import query_terms
+from everfind_core.model import FileRef
 from everfind_core.plain_words import plain_words
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.combine import Candidate
@@ -85,13 +86,39 @@ class Admission:
     judged: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Ranked chunks as evidence is looked for in them, best first.
+
+    ``cosines`` are 0 where the semantic arm found nothing, ``bm25`` is the best BM25 score. ``texts`` and ``refs`` are
+    those of the first ``_READ`` that were found by words, by their places: path, symbol, headings and text, folded.
+    """
+
+    cosines: Sequence[float]
+    bm25: float
+    texts: Mapping[int, str]
+    refs: Mapping[int, FileRef]
+
+    @classmethod
+    def of(cls, ranked: Sequence[Candidate]) -> Reading:
+        """Read ``ranked``, each text once."""
+        by_words = {place: one.chunk for place, one in enumerate(ranked[:_READ]) if one.bm25 is not None}
+        return cls(
+            [one.cosine or 0.0 for one in ranked],
+            max((one.bm25 for one in ranked if one.bm25 is not None), default=0.0),
+            {place: _folded(chunk) for place, chunk in by_words.items()},
+            {place: chunk.ref for place, chunk in by_words.items()},
+        )
+
+
 def admit(text: str, ranked: Sequence[Candidate], limits: Limits, chunks: int) -> Admission:
     """Which of ``ranked``, best first, may answer the query ``text`` over ``chunks`` searched chunks."""
     best = max((one.cosine for one in ranked if one.cosine is not None), default=0.0)
-    matches = exact_matches(text, ranked, chunks)
+    read = Reading.of(ranked)
+    matches = exact_matches(text, read, chunks)
     compared, threshold, answered, judged = best, limits.min_score or 0.0, True, True
     if limits.min_score is None and limits.floor is not None:
-        found = evidence(text, ranked, chunks, english_only=limits.english_only)
+        found = evidence(text, read, chunks, english_only=limits.english_only)
         compared, threshold, judged = found.score, limits.floor, found.judged
         answered = compared >= threshold or not judged
     least = _least_cosine(limits, best)
@@ -109,32 +136,30 @@ class Evidence:
     judged: bool = True
 
 
-def evidence(text: str, ranked: Sequence[Candidate], chunks: int, *, english_only: bool) -> Evidence:
-    """The evidence for the answer ``ranked``.
+def evidence(text: str, read: Reading, chunks: int, *, english_only: bool) -> Evidence:
+    """The evidence for an answer.
 
     A hit that the semantic arm did not find counts as 0 in the mean. The share of a query that is written in a script
     unknown to the model is judged by its words alone; where none of them stands in the index, nothing can judge it.
     """
-    cosines = [one.cosine or 0.0 for one in ranked]
-    first = cosines[: min(FIRST, max(1, chunks // _CHUNKS_FOR_EACH))]
-    words = word_share(text, ranked, chunks)
+    first = read.cosines[: min(FIRST, max(1, chunks // _CHUNKS_FOR_EACH))]
+    words = word_share(text, read, chunks)
     mean = sum(first) / max(1, len(first))
-    by_meaning = (1 - AGREEMENT) * max(cosines, default=0.0) + AGREEMENT * mean + _WORDS * words
-    by_meaning += _NAMED * _named(text, ranked)
+    by_meaning = (1 - AGREEMENT) * max(read.cosines, default=0.0) + AGREEMENT * mean + _WORDS * words
+    by_meaning += _NAMED * _named(text, read)
     foreign = foreign_share(text) if english_only else 0.0
     score = (1 - foreign) * by_meaning + foreign * _WORDS_ALONE * words
-    return Evidence(score, judged=foreign < _MOSTLY or _foreign_word_found(text, ranked))
+    return Evidence(score, judged=foreign < _MOSTLY or _foreign_word_found(text, read))
 
 
-def word_share(text: str, ranked: Sequence[Candidate], chunks: int) -> float:
+def word_share(text: str, read: Reading, chunks: int) -> float:
     """The best BM25 score as a share of what a chunk with all the query's words could have, 0 to 1.
 
     How rare a word is shows among the chunks found by words: what is rare stands in few of them.
     """
-    texts = _texts(ranked).values()
-    most = sum(_rarity(sum(_has(t, term) for t in texts), chunks) for term in query_terms(text))
-    best = max((one.bm25 for one in ranked if one.bm25 is not None), default=0.0)
-    return min(1.0, best / (_TERM_MOST * most)) if most > 0 else 0.0
+    texts = read.texts.values()
+    most = sum(_rarity(_having(term, texts), chunks) for term in query_terms(text))
+    return min(1.0, read.bm25 / (_TERM_MOST * most)) if most > 0 else 0.0
 
 
 def foreign_share(text: str) -> float:
@@ -142,23 +167,22 @@ def foreign_share(text: str) -> float:
     return len(_FOREIGN.findall(text)) / max(1, len(_LETTER.findall(text)))
 
 
-def exact_matches(text: str, ranked: Sequence[Candidate], chunks: int) -> list[int]:
+def exact_matches(text: str, read: Reading, chunks: int) -> list[int]:
     """Places of the chunks that have the whole query word for word, or a rare telling word of it, in their order.
 
     Rare is a word in at most ``max(RARE_LEAST, RARE_RATIO * chunks)`` chunks and in no more than half; one always is.
     The name of a file is rare by the files that have it, and matches all their chunks.
     """
-    texts = _texts(ranked)
     most = max(1.0, min(max(RARE_LEAST, RARE_RATIO * chunks), chunks / 2))
-    phrases = _phrases(plain_words(text).split())
-    places = {place for place, t in texts.items() if _has_phrase(t, phrases)}
-    for word in telling_words(text):
-        pattern = re.compile(rf"(?<!\w){re.escape(word.casefold())}(?!\w)")
-        having = [place for place, t in texts.items() if pattern.search(t)]
+    phrases = [(phrase, max(phrase.split(), key=len)) for phrase in _phrases(plain_words(text).split())]
+    places = {place for place, t in read.texts.items() if _has_phrase(t, phrases)}
+    for word in map(str.casefold, telling_words(text)):
+        pattern = _alone(word, r"\w")
+        having = [place for place, t in read.texts.items() if pattern.search(t)]
         if len(having) <= most:
             places.update(having)
     for name in file_names(text):
-        named = {place: ranked[place].chunk.ref for place in texts if _base_name(ranked[place].chunk) == name}
+        named = {place: ref for place, ref in read.refs.items() if _base_name(ref) == name}
         if len(set(named.values())) <= most:
             places.update(named)
     return sorted(places)
@@ -201,28 +225,23 @@ def _with_exact(passing: Sequence[int], matches: Sequence[int]) -> list[int]:
     return sorted([*passing, *alone[: int(most)]])
 
 
-def _texts(ranked: Sequence[Candidate]) -> dict[int, str]:
-    """Path, symbol, headings and text, folded, of those of the first that were found by words, by their places."""
-    return {place: _folded(one.chunk) for place, one in enumerate(ranked[:_READ]) if one.bm25 is not None}
-
-
-def _base_name(chunk: StoredChunk) -> str:
-    return chunk.ref.path.rpartition("/")[2].casefold()
+def _base_name(ref: FileRef) -> str:
+    return ref.path.rpartition("/")[2].casefold()
 
 
 def _folded(chunk: StoredChunk) -> str:
     return f"{chunk.ref.path} {chunk.symbol} {chunk.heading} {chunk.text}".casefold()
 
 
-def _named(text: str, ranked: Sequence[Candidate]) -> bool:
+def _named(text: str, read: Reading) -> bool:
     """Whether a name of the query stands in what was found by words."""
     names = [name.casefold() for name in spelled_names(text)]
-    return any(name in t for t in _texts(ranked).values() for name in names)
+    return any(name in t for name in names for t in read.texts.values())
 
 
-def _foreign_word_found(text: str, ranked: Sequence[Candidate]) -> bool:
+def _foreign_word_found(text: str, read: Reading) -> bool:
     terms = [term for term in query_terms(text) if _FOREIGN.search(term)]
-    return any(term in t for t in _texts(ranked).values() for term in terms)
+    return any(term in t for term in terms for t in read.texts.values())
 
 
 def _phrases(words: Sequence[str]) -> list[str]:
@@ -232,9 +251,9 @@ def _phrases(words: Sequence[str]) -> list[str]:
     return [" ".join(run) for run in (words, *telling[:_MOST_QUOTED]) if run]
 
 
-def _has_phrase(text: str, phrases: Sequence[str]) -> bool:
+def _has_phrase(text: str, phrases: Sequence[tuple[str, str]]) -> bool:
     """Whether one of ``phrases`` stands in ``text`` word for word; the look for its longest word spares most work."""
-    possible = [phrase for phrase in phrases if max(phrase.split(), key=len) in text]
+    possible = [phrase for phrase, longest in phrases if longest in text]
     plain = f" {plain_words(text)} " if possible else ""
     return any(f" {phrase} " in plain for phrase in possible)
 
@@ -243,8 +262,21 @@ def _rarity(count: int, chunks: int) -> float:
     return math.log(1 + (chunks + 0.5) / (count + 0.5))
 
 
-def _has(text: str, term: str) -> bool:
-    """A term is a stem: it may stand inside a word, but a short one only alone; a final ``i`` may have been a ``y``."""
-    if not term.isascii() or len(term) > _SHORT_TERM:
-        return term in text or (term.endswith("i") and f"{term[:-1]}y" in text)
-    return re.search(rf"(?<![^\W\d_]){re.escape(term)}(?![^\W\d_])", text) is not None
+def _having(term: str, texts: Iterable[str]) -> int:
+    """How many of ``texts`` have a term.
+
+    It is a stem: it may stand inside a word, but a short one only alone; a final ``i`` may have been a ``y``.
+    """
+    if term.isascii() and len(term) <= _SHORT_TERM:
+        pattern = _alone(term, r"[^\W\d_]")
+        return sum(pattern.search(t) is not None for t in texts)
+    if not term.endswith("i"):
+        return sum(term in t for t in texts)
+    other = f"{term[:-1]}y"
+    return sum(term in t or other in t for t in texts)
+
+
+def _alone(word: str, letter: str) -> re.Pattern[str]:
+    """Finds ``word`` between characters that are no ``letter``; begins with the word itself, for which `re` is fast."""
+    escaped = re.escape(word)
+    return re.compile(rf"{escaped}(?<!{letter}{escaped})(?!{letter})")

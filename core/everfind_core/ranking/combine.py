@@ -1,16 +1,28 @@
-"""The default hybrid order: both arms mixed, rules added, files that agree lifted, repeats of a file lowered."""
+"""The default hybrid order: both arms mixed, rules added, files that agree lifted, repeats of a file lowered.
+
+Each step works on all candidates at once, as columns: one number for each candidate.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from operator import attrgetter
+from dataclasses import dataclass
 
-from everfind_core.model import Contribution, FileRef
+import numpy as np
+import numpy.typing as npt
+
+from everfind_core.model import Contribution
 from everfind_core.ports import StoredChunk
-from everfind_core.ranking.evidence import lexical_shares, scattered_functions, semantic_shares, semantic_weight
-from everfind_core.ranking.features import ChunkFeatures, FeatureReader
+from everfind_core.ranking.evidence import (
+    best_first,
+    lexical_shares,
+    scattered_functions,
+    semantic_shares,
+    semantic_weight,
+)
+from everfind_core.ranking.features import Column, Features, read_features
+from everfind_core.ranking.ledger import Ledger
 from everfind_core.ranking.query import Query, read_query
 from everfind_core.ranking.rules import DEMOTIONS, RULES
 from everfind_core.ranking.weights import WEIGHTS, Weights
@@ -23,7 +35,7 @@ _COHERENT_CHUNKS = 5
 """A file's coherence counts its best chunks among the first ``_COHERENT``, at most so many."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: hundreds are made a query, and that would double their cost
 class Candidate:
     """A chunk that an arm found, with the scores of those that did."""
 
@@ -34,26 +46,17 @@ class Candidate:
 
 @dataclass(slots=True)
 class Placed:
-    """A candidate in its place, with its score and what that is the sum of."""
+    """A candidate in its place, with its score; what that is the sum of stands in a row of the ledger."""
 
     candidate: Candidate
-    file: int
-    score: float = 0.0
-    parts: list[tuple[str, float]] = field(default_factory=list)
-
-    def add(self, rule: str, value: float) -> None:
-        """Let ``rule`` change the score."""
-        if value:
-            self.parts.append((rule, value))
-            self.score += value
+    score: float
+    ledger: Ledger
+    row: int
 
     @property
     def contributions(self) -> tuple[Contribution, ...]:
         """What each rule added or took; together the score."""
-        return tuple(Contribution(rule, value) for rule, value in self.parts)
-
-
-_by_score = attrgetter("score")
+        return tuple(Contribution(rule, value) for rule, value in self.ledger.parts(self.row))
 
 
 def order(text: str, candidates: Sequence[Candidate], weights: Weights = WEIGHTS) -> list[Placed]:
@@ -61,91 +64,106 @@ def order(text: str, candidates: Sequence[Candidate], weights: Weights = WEIGHTS
 
     Scores are at least 0; the best score of both arms together is at most 1, and rules add to it.
     """
+    if not candidates:
+        return []
     query = read_query(text)
-    placed, scatter = _mixed(query, candidates, weights)
-    features = _read(query, placed)
-    for one, read in zip(placed, features, strict=True):
-        for name, rule in RULES:
-            if value := rule(query, read, weights):
-                one.add(name, value)
-    _lift_coherent_files(placed, weights.coherence * (1 - scatter))
-    _demote(query, placed, features, weights)
-    _prefer_newer(placed, weights.newer)
-    placed.sort(key=_by_score, reverse=True)
-    _lower_repeats(placed, weights)
-    placed.sort(key=_by_score, reverse=True)
-    return placed
+    chunks = [candidate.chunk for candidate in candidates]
+    files = _numbered(chunks)
+    ledger = Ledger(len(candidates))
+    scatter = _mix(ledger, query, candidates, files, weights)
+    features = read_features(query, chunks, files, best_first(ledger.scores)[:_WORDING_READ])
+    for name, rule in RULES:
+        ledger.add(name, rule(query, features, weights))
+    _lift_coherent_files(ledger, files, weights.coherence * (1 - scatter))
+    _demote(ledger, query, features, weights)
+    _prefer_newer(ledger, [chunk.date for chunk in chunks], weights.newer)
+    before = best_first(ledger.scores)
+    _lower_repeats(ledger, before, files, weights)
+    after = [before[place] for place in best_first(ledger.scores[before])]
+    scores = ledger.scores.tolist()
+    return [Placed(candidates[row], scores[row], ledger, row) for row in after]
 
 
-def _mixed(query: Query, candidates: Sequence[Candidate], weights: Weights) -> tuple[list[Placed], float]:
-    """Both arms' scores on one scale, weighed by what the query and the arms' evidence say; and the scatter."""
-    numbers: dict[FileRef, int] = {}
-    files = [numbers.setdefault(candidate.chunk.ref, len(numbers)) for candidate in candidates]
-    cosines = [candidate.cosine for candidate in candidates]
+def _numbered(chunks: Sequence[StoredChunk]) -> list[int]:
+    """The chunks' files, numbered from 0 as they come."""
+    numbers: dict[tuple[str, str], int] = {}
+    return [numbers.setdefault((chunk.ref.folder, chunk.ref.path), len(numbers)) for chunk in chunks]
+
+
+def _mix(
+    ledger: Ledger, query: Query, candidates: Sequence[Candidate], files: Sequence[int], weights: Weights
+) -> float:
+    """Both arms' scores on one scale, weighed by what the query and the arms' evidence say; gives the scatter."""
+    cosines = _column([candidate.cosine for candidate in candidates])
     by_meaning = semantic_shares(cosines)
-    by_words = lexical_shares([candidate.bm25 for candidate in candidates])
+    by_words = lexical_shares(_column([candidate.bm25 for candidate in candidates]))
     scatter = scattered_functions(by_meaning, by_words, files, [candidate.chunk.kind for candidate in candidates])
-    best = max((cosine for cosine in cosines if cosine is not None), default=0.0)
+    best = max((candidate.cosine for candidate in candidates if candidate.cosine is not None), default=0.0)
     weight = semantic_weight(query, best, scatter, weights)
-    placed = [Placed(candidate, file) for candidate, file in zip(candidates, files, strict=True)]
-    for one, meaning, words in zip(placed, by_meaning, by_words, strict=True):
-        one.add("semantic", weight * meaning)
-        one.add("lexical", (1 - weight) * words)
-    return placed, scatter
+    ledger.add("semantic", weight * by_meaning)
+    ledger.add("lexical", (1 - weight) * by_words)
+    return scatter
 
 
-def _read(query: Query, placed: Sequence[Placed]) -> list[ChunkFeatures]:
-    reader = FeatureReader(query, [one.candidate.chunk for one in placed])
-    promising = {id(one) for one in sorted(placed, key=_by_score, reverse=True)[:_WORDING_READ]}
-    return [reader.read(one.candidate.chunk, wording=id(one) in promising) for one in placed]
+def _column(scores: Sequence[float | None]) -> Column:
+    """Scores, not a number where there is none."""
+    return np.array(scores, dtype=np.float64)
 
 
-def _lift_coherent_files(placed: Sequence[Placed], weight: float) -> None:
+def _lift_coherent_files(ledger: Ledger, files: Sequence[int], weight: float) -> None:
     """Files of which several of the best chunks agree gain, in proportion to the file that has most.
 
     Where the best chunks are scattered functions no file can agree with itself, and ``weight`` is near 0.
     """
     agreeing: dict[int, list[float]] = defaultdict(list)
-    for one in sorted(placed, key=_by_score, reverse=True)[:_COHERENT]:
-        if len(agreeing[one.file]) < _COHERENT_CHUNKS:
-            agreeing[one.file].append(one.score)
+    for row in best_first(ledger.scores)[:_COHERENT]:
+        if len(agreeing[files[row]]) < _COHERENT_CHUNKS:
+            agreeing[files[row]].append(float(ledger.scores[row]))
     sums = {file: sum(scores) for file, scores in agreeing.items()}
     most = max(sums.values(), default=0.0)
     if most > 0:
-        for one in placed:
-            one.add("file coherence", weight * sums.get(one.file, 0.0) / most)
+        ledger.add("file coherence", weight * np.array([sums.get(file, 0.0) for file in files]) / most)
 
 
-def _demote(query: Query, placed: Sequence[Placed], features: Sequence[ChunkFeatures], weights: Weights) -> None:
+def _demote(ledger: Ledger, query: Query, features: Features, weights: Weights) -> None:
     """Files that a question is seldom about lose a share of their score, each for its heaviest reason.
 
     A chunk that defines a name which the query spells out is what was asked for, wherever it lies.
     """
     active = [(demotion.share(weights), demotion) for demotion in DEMOTIONS if not demotion.unless & query.intents]
-    for one, read in zip(placed, features, strict=True):
-        if read.roles and not (query.coded and read.definition):
-            reasons = [(share, demotion.name) for share, demotion in active if demotion.role in read.roles]
+    rows: dict[tuple[float, str], list[int]] = defaultdict(list)
+    for row, roles in enumerate(features.roles):
+        if roles and not (query.coded and features.definition[row]):
+            reasons = [(share, demotion.name) for share, demotion in active if demotion.role in roles]
             if reasons:
-                share, name = max(reasons)
-                one.add(name, -share * one.score)
+                rows[max(reasons)].append(row)
+    for (share, name), lowered in rows.items():
+        ledger.add(name, -share * _only(lowered, ledger.scores))
 
 
-def _prefer_newer(placed: Sequence[Placed], weight: float) -> None:
+def _only(rows: Sequence[int] | npt.NDArray[np.intp], column: Column) -> Column:
+    """``column`` at these rows, 0 elsewhere."""
+    values = np.zeros(len(column))
+    values[rows] = column[rows]
+    return values
+
+
+def _prefer_newer(ledger: Ledger, dates: Sequence[str], weight: float) -> None:
     """Between documents that are nearly equal the newer one comes first: a dated one moves by at most half the weight.
 
     Dates count by their order among the candidates', so that one ancient document does not make all others equal.
     """
-    dates = sorted({one.candidate.chunk.date for one in placed} - {""})
-    if len(dates) > 1:
-        places = {date: place / (len(dates) - 1) - 0.5 for place, date in enumerate(dates)}
-        for one in placed:
-            one.add("newer", weight * one.score * places.get(one.candidate.chunk.date, 0.0))
+    known = sorted({*dates} - {""})
+    if len(known) > 1:
+        places = {date: place / (len(known) - 1) - 0.5 for place, date in enumerate(known)}
+        ledger.add("newer", weight * ledger.scores * np.array([places.get(date, 0.0) for date in dates]))
 
 
-def _lower_repeats(placed: Sequence[Placed], weights: Weights) -> None:
+def _lower_repeats(ledger: Ledger, order_: Sequence[int], files: Sequence[int], weights: Weights) -> None:
     """Each further chunk of a file counts less than the one before, so that the best hits are of different files."""
     seen: dict[int, int] = defaultdict(int)
-    for one in placed:
-        if seen[one.file]:
-            one.add("repeat", one.score / (1 + weights.repeat * seen[one.file]) - one.score)
-        seen[one.file] += 1
+    earlier = np.zeros(len(files))
+    for row in order_:
+        earlier[row] = seen[files[row]]
+        seen[files[row]] += 1
+    ledger.add("repeat", ledger.scores / (1 + weights.repeat * earlier) - ledger.scores)

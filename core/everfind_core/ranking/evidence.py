@@ -1,9 +1,15 @@
-"""The two arms' scores on one scale, and how far to trust each for a query."""
+"""The two arms' scores on one scale, and how far to trust each for a query.
+
+Scores are columns over the candidates, not a number (NaN) where the arm did not find one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from everfind_core.ranking.features import Column
 from everfind_core.ranking.query import Query
 from everfind_core.ranking.weights import Weights
 
@@ -13,36 +19,42 @@ _GATHERED = 0.5  # the share of different files among the best chunks up to whic
 _FUNCTIONS = frozenset({"function", "method"})
 
 
-def semantic_shares(cosines: Sequence[float | None]) -> list[float]:
+def semantic_shares(cosines: Column) -> Column:
     """Cosines from 0 (the worst that was found, and what the arm did not find) to 1 (the best)."""
-    found = [cosine for cosine in cosines if cosine is not None]
-    low, high = min(found, default=0.0), max(found, default=0.0)
+    there = ~np.isnan(cosines)
+    if not there.any():
+        return np.zeros(len(cosines))
+    low, high = cosines[there].min(), cosines[there].max()
     spread = high - low
-    return [0.0 if c is None else (c - low) / spread if spread > 0 else 1.0 for c in cosines]
+    return np.where(there, (cosines - low) / spread if spread > 0 else 1.0, 0.0)
 
 
-def lexical_shares(scores: Sequence[float | None]) -> list[float]:
+def lexical_shares(scores: Column) -> Column:
     """BM25 scores as shares of the best; 0 where the arm did not find the chunk."""
-    high = max((score for score in scores if score is not None), default=0.0)
-    return [score / high if score is not None and high > 0 else 0.0 for score in scores]
+    found = np.nan_to_num(scores)
+    high = found.max(initial=0.0)
+    return found / high if high > 0 else np.zeros(len(found))
 
 
-def scattered_functions(
-    by_meaning: Sequence[float], by_words: Sequence[float], files: Sequence[int], kinds: Sequence[str]
-) -> float:
+def scattered_functions(by_meaning: Column, by_words: Column, files: Sequence[int], kinds: Sequence[str]) -> float:
     """How far the best chunks are functions of many different files, 0 to 1.
 
     In a repository the chunks about a question gather in a few files. Where they do not, the question is about one
     function among many alike, which share its words: then meaning tells them apart better than words do.
     """
-    places = range(len(files))
-    best = sorted(places, key=lambda i: -(by_meaning[i] + by_words[i]))[:_BEST]
-    nearest = sorted(places, key=lambda i: -by_meaning[i])[:_BEST_BY_MEANING]
-    if not best:
+    if not len(files):
         return 0.0
+    best = best_first(by_meaning + by_words)[:_BEST]
+    nearest = best_first(by_meaning)[:_BEST_BY_MEANING]
     functions = sum(kinds[i] in _FUNCTIONS for i in nearest) / len(nearest)
     scatter = len({files[i] for i in best}) / len(best)
     return functions * max(0.0, scatter - _GATHERED) / (1 - _GATHERED)
+
+
+def best_first(scores: Column) -> list[int]:
+    """Places by score, the highest first; equal ones in their order."""
+    places: list[int] = np.argsort(-scores, kind="stable").tolist()
+    return places
 
 
 def semantic_weight(query: Query, best_cosine: float, scatter: float, weights: Weights) -> float:

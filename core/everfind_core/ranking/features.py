@@ -1,11 +1,16 @@
-"""What a chunk has to do with a query: a few typed numbers that the ranking rules weigh."""
+"""What chunks have to do with a query: a few columns of numbers that the ranking rules weigh."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
+from everfind_core.model import FileRef
 from everfind_core.plain_words import plain_words
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.definitions import defines
@@ -21,67 +26,84 @@ _OWNER_MENTIONED = 0.75  # what a definition counts in a file that only mentions
 _OTHER_OWNER = 0.5
 _JOINT = re.compile(r"\.|::|#|->|/")
 
+Column: TypeAlias = npt.NDArray[np.float64]
+"""A number for each chunk, of shape (chunks,)."""
+
 
 @dataclass(frozen=True, slots=True)
-class ChunkFeatures:
-    """How a chunk fits a query. Numbers are shares from 0 to 1.
+class Features:
+    """How each of several chunks fits a query, in their order. Numbers are shares from 0 to 1.
 
     ``definition``: it defines a name of the query. ``stem``: how much of its file's stem the query says, ``stem_exact``
     whether the stem is one of the query's names. ``path``: how much of the query stands in the directories.
     ``wording``: how long a run of the query's words stands in it as they are. ``roles`` are its file's.
     """
 
-    definition: float
-    stem: float
-    stem_exact: float
-    path: float
-    wording: float
-    roles: frozenset[Role]
+    definition: Column
+    stem: Column
+    stem_exact: Column
+    path: Column
+    wording: Column
+    roles: Sequence[frozenset[Role]]
 
 
-class FeatureReader:
-    """Reads ``chunks`` against one query; what belongs to a file is worked out once."""
+def read_features(
+    query: Query, chunks: Sequence[StoredChunk], files: Sequence[int], promising: Sequence[int]
+) -> Features:
+    """The features of ``chunks``, whose ``files`` are numbered; what belongs to a file is worked out once.
 
-    def __init__(self, query: Query, chunks: Sequence[StoredChunk]) -> None:
-        self._query = query
-        owners = {name.owner for name in query.names if name.owner}
-        self._owned = {(c.ref, owner) for owner in owners for c in chunks if _is_defined(c, owner) == 1}
-        self._names = {n.casefold().replace("_", "") for name in query.names for n in (name.last, name.owner) if n}
-        self._matcher = TermMatcher(query.terms)
-        self._files: dict[str, tuple[PathFeatures, ChunkFeatures]] = {}
+    Wordings are looked for only at the places ``promising``, which are worth the time.
+    """
+    paths = [read_path(path) for path in {n: chunk.ref.path for n, chunk in zip(files, chunks, strict=True)}.values()]
+    matcher = TermMatcher(query.terms)
+    names = {n.casefold().replace("_", "") for name in query.names for n in (name.last, name.owner) if n}
+    return Features(
+        definition=_definitions(query, chunks, [paths[n] for n in files]),
+        stem=np.array([part_match(path.parts, matcher) for path in paths])[files],
+        stem_exact=np.array([float(path.stem in names) for path in paths])[files],
+        path=np.array([len(query.terms & path.directories) for path in paths])[files] / max(1, len(query.terms)),
+        wording=_wordings(query, chunks, promising),
+        roles=[paths[n].roles for n in files],
+    )
 
-    def read(self, chunk: StoredChunk, *, wording: bool) -> ChunkFeatures:
-        """The features of ``chunk``; ``wording`` only where it is worth its time."""
-        path, of_file = self._file(chunk.ref.path)
-        definition = max([self._definition(chunk, path, name) for name in self._query.names], default=0.0)
-        run = longest_run(self._query.words, chunk.text) if wording else 0.0
-        return replace(of_file, definition=definition, wording=run) if definition or run else of_file
 
-    def _file(self, path: str) -> tuple[PathFeatures, ChunkFeatures]:
-        """What a path tells, and the features of a chunk about which nothing else is known."""
-        found = self._files.get(path)
-        if found is None:
-            features = read_path(path)
-            found = self._files[path] = (
-                features,
-                ChunkFeatures(
-                    definition=0.0,
-                    stem=part_match(features.parts, self._matcher),
-                    stem_exact=float(features.stem in self._names),
-                    path=len(self._query.terms & features.directories) / max(1, len(self._query.terms)),
-                    wording=0.0,
-                    roles=features.roles,
-                ),
-            )
+def _definitions(query: Query, chunks: Sequence[StoredChunk], paths: Sequence[PathFeatures]) -> Column:
+    """How surely each chunk defines a name of the query. Most do not even hold one."""
+    found = np.zeros(len(chunks))
+    owners = {name.owner for name in query.names if name.owner}
+    owned = {
+        (chunks[n].ref, owner)
+        for owner in owners
+        for n in _holding(chunks, owner)
+        if _is_defined(chunks[n], owner) == 1
+    }
+    for name in query.names:
+        for n in _holding(chunks, name.last):
+            found[n] = max(found[n], _definition(chunks[n], paths[n], name, owned))
+    return found
+
+
+def _holding(chunks: Sequence[StoredChunk], name: str) -> list[int]:
+    """Places of the chunks in which ``name`` stands at all."""
+    return [n for n, chunk in enumerate(chunks) if name in chunk.text or name in chunk.symbol]
+
+
+def _definition(chunk: StoredChunk, path: PathFeatures, name: Name, owned: set[tuple[FileRef, str]]) -> float:
+    found = _is_defined(chunk, name.last)
+    if not found or not name.owner:
         return found
+    if (chunk.ref, name.owner) in owned or name_parts(name.owner)[0] == path.stem:
+        return found
+    return found * (_OWNER_MENTIONED if name.owner in chunk.text else _OTHER_OWNER)
 
-    def _definition(self, chunk: StoredChunk, path: PathFeatures, name: Name) -> float:
-        found = _is_defined(chunk, name.last)
-        if not found or not name.owner:
-            return found
-        if (chunk.ref, name.owner) in self._owned or name_parts(name.owner)[0] == path.stem:
-            return found
-        return found * (_OWNER_MENTIONED if name.owner in chunk.text else _OTHER_OWNER)
+
+def _wordings(query: Query, chunks: Sequence[StoredChunk], promising: Sequence[int]) -> Column:
+    found = np.zeros(len(chunks))
+    words = query.words[:_MAX_RUN_WORDS]
+    if len(words) >= _SHORTEST_RUN:
+        for n in promising:
+            found[n] = longest_run(words, chunks[n].text)
+    return found
 
 
 class TermMatcher:
@@ -123,8 +145,12 @@ def longest_run(words: Sequence[str], text: str) -> float:
 
 def _may_have_run(words: Sequence[str], lowered: str) -> bool:
     """Whether enough words in a row stand in a text at all: spares most texts from being read word by word."""
-    there = [word in lowered for word in words]
-    return any(all(there[n : n + _SHORTEST_RUN]) for n in range(len(there) - _SHORTEST_RUN + 1))
+    run = 0
+    for word in words:
+        run = run + 1 if word in lowered else 0
+        if run == _SHORTEST_RUN:
+            return True
+    return False
 
 
 def _is_defined(chunk: StoredChunk, name: str) -> float:

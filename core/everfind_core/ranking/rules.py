@@ -1,4 +1,4 @@
-"""The ranking rules: small pure functions from a query and a chunk's features to what each adds to the score.
+"""The ranking rules: small pure functions from a query and chunks' features to what each adds to their scores.
 
 Sources: name, stem and path matches, demotions and file coherence are what code search systems found to matter
 (Sourcegraph's Zoekt scores symbol and file name matches; the semble project publishes an ablation of the others).
@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from everfind_core.ranking.features import ChunkFeatures
+from everfind_core.ranking.features import Column, Features
 from everfind_core.ranking.paths import Role
 from everfind_core.ranking.query import Intent, Query
 from everfind_core.ranking.weights import Weights
 
-RuleFunction: TypeAlias = Callable[[Query, ChunkFeatures, Weights], float]
-"""What a rule adds to a chunk's score; 0 where it does not apply."""
+RuleFunction: TypeAlias = Callable[[Query, Features, Weights], Column]
+"""What a rule adds to each chunk's score; 0 where it does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +29,25 @@ class Demotion:
     share: Callable[[Weights], float]
 
 
-def definition(query: Query, chunk: ChunkFeatures, weights: Weights) -> float:
+def definition(query: Query, chunks: Features, weights: Weights) -> Column:
     """The chunk defines a name of the query. Counts most where the query is but that name."""
     most = weights.definition_asked_for if query.short else weights.definition_in_sentence
-    return most * chunk.definition
+    return most * chunks.definition
 
 
-def file_stem(query: Query, chunk: ChunkFeatures, weights: Weights) -> float:
+def file_stem(query: Query, chunks: Features, weights: Weights) -> Column:
     """The query says the file's stem: in parts in a sentence, as a whole where it names an identifier."""
-    return weights.stem * (chunk.stem_exact if query.coded and query.short else chunk.stem)
+    return weights.stem * (chunks.stem_exact if query.coded and query.short else chunks.stem)
 
 
-def directories(_: Query, chunk: ChunkFeatures, weights: Weights) -> float:
+def directories(_: Query, chunks: Features, weights: Weights) -> Column:
     """The query's words name the file's directories."""
-    return weights.path * chunk.path
+    return weights.path * chunks.path
 
 
-def wording(_: Query, chunk: ChunkFeatures, weights: Weights) -> float:
+def wording(_: Query, chunks: Features, weights: Weights) -> Column:
     """The chunk has the query's words in a row, as a message or a title does."""
-    return weights.wording * chunk.wording
+    return weights.wording * chunks.wording
 
 
 RULES: tuple[tuple[str, RuleFunction], ...] = (

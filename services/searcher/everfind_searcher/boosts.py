@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
 from everfind_core.globs import FileGlobs, compile_file_globs
 from everfind_core.model import FileRef
-from everfind_searcher.ranking import Ranked
+from everfind_searcher.ranking import Ranking
 
 
 class PathBoosts:
@@ -25,19 +25,22 @@ class PathBoosts:
         """What the file's scores count times; 1 where nothing matches."""
         return prod(factor for globs, factor in self._factors if globs.matches(ref))
 
-    def reordered(self, ranked: Sequence[Ranked]) -> list[Ranked]:
-        """``ranked`` by score times factor, best first; equal ones stay in their order."""
+    def reordered(self, ranking: Ranking) -> Ranking:
+        """``ranking`` by score times factor, best first; equal ones stay in their order.
+
+        A factor is marked among what explains a place; it adds nothing to the score.
+        """
         if not self._factors:
-            return list(ranked)
-        factors = {ref: self.factor(ref) for ref in {one.chunk.ref for one in ranked}}
-        marked = [_marked(one, factors[one.chunk.ref]) for one in ranked]
-        return sorted(marked, key=lambda one: -_weighed(one.score, factors[one.chunk.ref]))
+            return ranking
+        factors = {ref: self.factor(ref) for ref in {one.candidate.chunk.ref for one in ranking.placed}}
+        marks = {
+            one.row: f"path boost ×{factor:g}"
+            for one in ranking.placed
+            if (factor := factors[one.candidate.chunk.ref]) != 1
+        }
+        placed = sorted(ranking.placed, key=lambda one: -_weighed(one.score, factors[one.candidate.chunk.ref]))
+        return replace(ranking, placed=placed, marks=marks)
 
 
 def _weighed(score: float, factor: float) -> float:
     return score * factor if score >= 0 else score / factor
-
-
-def _marked(one: Ranked, factor: float) -> Ranked:
-    """With the factor among what explains its place; it adds nothing to the score."""
-    return one if factor == 1 else replace(one, parts=[*one.parts, (f"path boost ×{factor:g}", 0.0)])

@@ -15,7 +15,7 @@ from everfind_searcher.asking import Asked, QuestionReader
 from everfind_searcher.boosts import PathBoosts
 from everfind_searcher.fetching import Fetcher
 from everfind_searcher.hiding import Hiding, replaced_best
-from everfind_searcher.ranking import Admitted, Ranked, rank
+from everfind_searcher.ranking import Admitted, Ranked, Ranking, rank
 from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.sharing import all_hidden, share, strongest
 from everfind_searcher.succession import succeed
@@ -32,7 +32,7 @@ Arms = tuple[Sequence[ScoredChunk], Sequence[ScoredChunk]]
 """What the semantic and the lexical arm found, best first."""
 
 
-Admitting = Callable[[str, Sequence[Ranked]], Admitted]
+Admitting = Callable[[str, Ranking], Admitted]
 """Says which of the ranked chunks have enough evidence to answer a query."""
 
 
@@ -130,6 +130,6 @@ class Finder:
         except TimeoutError:
             raise DeadlineExceededError("the call's deadline has passed") from None
 
-    def _ranked(self, request: SearchRequest, arms: Arms) -> list[Ranked]:
+    def _ranked(self, request: SearchRequest, arms: Arms) -> Ranking:
         fusion, rrf_k = self._settings.fusion, self._settings.rrf_k
         return self._boosts.reordered(rank(request.query, *arms, mode=request.mode, fusion=fusion, rrf_k=rrf_k))

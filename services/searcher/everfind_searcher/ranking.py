@@ -1,9 +1,11 @@
-"""From the arms' lists to one order, with what each arm said of each chunk. Pure."""
+"""From the arms' lists to one order, and from that to hits with what each arm said of them. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from everfind_core.fusion import rrf
 from everfind_core.model import (
@@ -17,7 +19,7 @@ from everfind_core.model import (
     SemanticRank,
 )
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_core.ranking import Admission, Candidate, Limits, order
+from everfind_core.ranking import Admission, Candidate, Ledger, Limits, Placed, order
 from everfind_core.ranking import admit as admission_of
 from everfind_searcher.settings import Fusion
 
@@ -42,6 +44,38 @@ class Ranked:
         return tuple(Contribution(rule, value) for rule, value in self.parts)
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All that the arms found, best first, and the ranks that each arm gave, by chunk id.
+
+    Hits are made of it one by one: most of what is found is never shown. ``marks`` say, by row of the ledger, what
+    else moved a chunk.
+    """
+
+    placed: Sequence[Placed]
+    semantic: Mapping[str, int]
+    lexical: Mapping[str, int]
+    marks: Mapping[int, str]
+
+    def hit(self, place: int) -> Ranked:
+        """The chunk at ``place``."""
+        one = self.placed[place]
+        parts = one.ledger.parts(one.row)
+        if one.row in self.marks:
+            parts.append((self.marks[one.row], 0.0))
+        return Ranked(one.candidate.chunk, one.score, self._provenance(one.candidate), parts)
+
+    def _provenance(self, found: Candidate) -> Provenance:
+        key = found.chunk.chunk_id
+        semantic = None if found.cosine is None else SemanticRank(self.semantic[key], found.cosine)
+        lexical = None if found.bm25 is None else LexicalRank(self.lexical[key], found.bm25)
+        if semantic and lexical:
+            label = ProvenanceLabel.BOTH
+        else:
+            label = ProvenanceLabel.SEMANTIC if semantic else ProvenanceLabel.LEXICAL
+        return Provenance(label, semantic, lexical)
+
+
 def rank(
     query: str,
     semantic: Sequence[ScoredChunk],
@@ -50,66 +84,48 @@ def rank(
     mode: SearchMode,
     fusion: Fusion,
     rrf_k: float,
-) -> list[Ranked]:
+) -> Ranking:
     """One order: in a plain mode by the arm's own score, in hybrid mode by weights and rules or by reciprocal ranks."""
+    by_meaning, by_words = _ranks(semantic), _ranks(lexical)
+    candidates = _candidates(semantic, lexical)
     if mode is not SearchMode.HYBRID:
-        return _plain(mode, semantic or lexical)
-    arms = _Arms.of(semantic, lexical)
-    return arms.reciprocal(rrf_k) if fusion is Fusion.RRF else arms.weighted(query)
+        placed = _plain(mode, candidates)
+    elif fusion is Fusion.RRF:
+        placed = _reciprocal(candidates, by_meaning, by_words, rrf_k)
+    else:
+        placed = order(query, candidates)
+    return Ranking(placed, by_meaning, by_words, {})
 
 
-def _plain(mode: SearchMode, found: Sequence[ScoredChunk]) -> list[Ranked]:
-    arms = _Arms.of(found, ()) if mode is SearchMode.SEMANTIC else _Arms.of((), found)
-    return [Ranked(f.chunk, f.score, arms.provenance(f.chunk.chunk_id), [(mode.value, f.score)]) for f in found]
+def _ranks(found: Sequence[ScoredChunk]) -> dict[str, int]:
+    return {one.chunk.chunk_id: rank for rank, one in enumerate(found, start=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Arms:
-    """What both arms found, by chunk id; ``semantic`` and ``lexical`` in their order."""
+def _candidates(semantic: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk]) -> list[Candidate]:
+    """What either arm found, each chunk once: the semantic arm's in its order, then those of the other alone."""
+    bm25 = {found.chunk.chunk_id: found.score for found in lexical}
+    candidates = [Candidate(f.chunk, f.score, bm25.pop(f.chunk.chunk_id, None)) for f in semantic]
+    return candidates + [Candidate(f.chunk, None, f.score) for f in lexical if f.chunk.chunk_id in bm25]
 
-    chunks: dict[str, StoredChunk]
-    semantic: dict[str, SemanticRank]
-    lexical: dict[str, LexicalRank]
 
-    @classmethod
-    def of(cls, semantic: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk]) -> _Arms:
-        return cls(
-            {found.chunk.chunk_id: found.chunk for found in (*semantic, *lexical)},
-            {f.chunk.chunk_id: SemanticRank(n, f.score) for n, f in enumerate(semantic, start=1)},
-            {f.chunk.chunk_id: LexicalRank(n, f.score) for n, f in enumerate(lexical, start=1)},
-        )
+def _plain(mode: SearchMode, candidates: Sequence[Candidate]) -> list[Placed]:
+    scores = [one.bm25 or 0.0 if one.cosine is None else one.cosine for one in candidates]
+    ledger = Ledger(len(candidates))
+    ledger.add(mode.value, np.array(scores))
+    return [Placed(one, score, ledger, row) for row, (one, score) in enumerate(zip(candidates, scores, strict=True))]
 
-    def provenance(self, key: str) -> Provenance:
-        semantic, lexical = self.semantic.get(key), self.lexical.get(key)
-        if semantic and lexical:
-            label = ProvenanceLabel.BOTH
-        else:
-            label = ProvenanceLabel.SEMANTIC if semantic else ProvenanceLabel.LEXICAL
-        return Provenance(label, semantic, lexical)
 
-    def reciprocal(self, k: float) -> list[Ranked]:
-        return [
-            Ranked(self.chunks[key], score, self.provenance(key), self._reciprocal_parts(key, k))
-            for key, score in rrf([list(self.semantic), list(self.lexical)], k)
-        ]
-
-    def _reciprocal_parts(self, key: str, k: float) -> list[tuple[str, float]]:
-        ranks = (("semantic", self.semantic.get(key)), ("lexical", self.lexical.get(key)))
-        return [(arm, 1 / (k + found.rank)) for arm, found in ranks if found]
-
-    def weighted(self, query: str) -> list[Ranked]:
-        candidates = [
-            Candidate(
-                chunk,
-                self.semantic[key].cosine if key in self.semantic else None,
-                self.lexical[key].bm25 if key in self.lexical else None,
-            )
-            for key, chunk in self.chunks.items()
-        ]
-        return [
-            Ranked(chunk := one.candidate.chunk, one.score, self.provenance(chunk.chunk_id), one.parts)
-            for one in order(query, candidates)
-        ]
+def _reciprocal(
+    candidates: Sequence[Candidate], semantic: Mapping[str, int], lexical: Mapping[str, int], k: float
+) -> list[Placed]:
+    ledger = Ledger(len(candidates))
+    rows = {one.chunk.chunk_id: row for row, one in enumerate(candidates)}
+    for arm, ranks in (("semantic", semantic), ("lexical", lexical)):
+        ledger.add(arm, np.array([1 / (k + ranks[key]) if key in ranks else 0.0 for key in rows]))
+    return [
+        Placed(candidates[rows[key]], score, ledger, rows[key])
+        for key, score in rrf([list(semantic), list(lexical)], k)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,28 +140,22 @@ class Admitted:
     judged: bool = True
 
 
-def admit(query: str, ranked: Sequence[Ranked], limits: Limits, chunks: int) -> Admitted:
-    """Those of ``ranked`` with enough evidence; exact matches are marked as such (:mod:`everfind_core.ranking`)."""
-    candidates = [Candidate(one.chunk, *_scores(one.provenance)) for one in ranked]
-    admission = admission_of(query, candidates, limits, chunks)
-    least = limits.tail * max((one.score for one in ranked), default=0.0)
+def admit(query: str, ranking: Ranking, limits: Limits, chunks: int) -> Admitted:
+    """The hits with enough evidence; exact matches are marked as such (:mod:`everfind_core.ranking`)."""
+    placed = ranking.placed
+    admission = admission_of(query, [one.candidate for one in placed], limits, chunks)
+    least = limits.tail * max((one.score for one in placed), default=0.0)
     hits = [
-        replace(ranked[place], provenance=_with_exact(ranked[place].provenance, place, admission))
-        if place in admission.exact
-        else ranked[place]
+        _with_exact(ranking.hit(place), place, admission) if place in admission.exact else ranking.hit(place)
         for place in admission.kept
-        if place in admission.exact or ranked[place].score >= least
+        if place in admission.exact or placed[place].score >= least
     ]
     return Admitted(hits, None if hits else Abstention(admission.best, admission.threshold), admission.judged)
 
 
-def _scores(found: Provenance) -> tuple[float | None, float | None]:
-    return found.semantic.cosine if found.semantic else None, found.lexical.bm25 if found.lexical else None
-
-
-def _with_exact(found: Provenance, place: int, admission: Admission) -> Provenance:
-    label = ProvenanceLabel.EXACT if place in admission.alone else found.label
-    return replace(found, label=label, exact=admission.exact[place])
+def _with_exact(hit: Ranked, place: int, admission: Admission) -> Ranked:
+    label = ProvenanceLabel.EXACT if place in admission.alone else hit.provenance.label
+    return replace(hit, provenance=replace(hit.provenance, label=label, exact=admission.exact[place]))
 
 
 def pack(ranked: Sequence[Ranked], max_tokens: int) -> tuple[int, list[Ranked]]:

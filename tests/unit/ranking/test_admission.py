@@ -9,6 +9,7 @@ from everfind_core.model_registry import MODELS, facts_of
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking import Candidate, Limits, admit
 from everfind_core.ranking.admission import (
+    Reading,
     evidence,
     exact_matches,
     file_names,
@@ -27,23 +28,23 @@ def candidate(text: str, cosine: float | None = None, bm25: float | None = None,
 def test_agreement_of_the_first_ten_counts() -> None:
     near = [candidate(f"near {n}", 0.5, 5.0) for n in range(10)]
     alone = [near[0], *(candidate(f"far {n}", None, 1.0) for n in range(9))]
-    assert evidence("unheard", near, 1_000, english_only=True).score == pytest.approx(0.5, abs=0.3)
-    together = evidence("unheard", near, 1_000, english_only=True).score
-    apart = evidence("unheard", alone, 1_000, english_only=True).score
+    assert evidence("unheard", Reading.of(near), 1_000, english_only=True).score == pytest.approx(0.5, abs=0.3)
+    together = evidence("unheard", Reading.of(near), 1_000, english_only=True).score
+    apart = evidence("unheard", Reading.of(alone), 1_000, english_only=True).score
     assert together - apart == pytest.approx(0.4 * 0.5 * 0.9)
 
 
 def test_a_small_corpus_needs_fewer_that_agree() -> None:
     ranked = [candidate("one", 0.5), *(candidate(f"other {n}", 0.0) for n in range(9))]
-    assert evidence("unheard", ranked, 40, english_only=True).score == pytest.approx(0.6 * 0.5 + 0.4 * 0.25)
-    assert evidence("unheard", ranked, 10, english_only=True).score == pytest.approx(0.5)
+    assert evidence("unheard", Reading.of(ranked), 40, english_only=True).score == pytest.approx(0.6 * 0.5 + 0.4 * 0.25)
+    assert evidence("unheard", Reading.of(ranked), 10, english_only=True).score == pytest.approx(0.5)
 
 
 def test_words_that_stand_nowhere_lower_the_share() -> None:
     ranked = [candidate("the retry budget of a client", bm25=9.0), candidate("a client", bm25=2.0)]
-    known = word_share("retry budget client", ranked, 1_000)
-    assert 0 < word_share("retry budget client frobnicator", ranked, 1_000) < known <= 1
-    assert word_share("the", [], 1_000) == 0.0
+    known = word_share("retry budget client", Reading.of(ranked), 1_000)
+    assert 0 < word_share("retry budget client frobnicator", Reading.of(ranked), 1_000) < known <= 1
+    assert word_share("the", Reading.of([]), 1_000) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -68,12 +69,12 @@ def test_exact_matches_are_whole_rare_words() -> None:
         candidate("err_token_expired", bm25=1.0),
         candidate("ERR_TOKEN_EXPIRED", cosine=0.9),
     ]
-    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", ranked, 100) == [0, 2]
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", Reading.of(ranked), 100) == [0, 2]
     many = [candidate(f"{n} ERR_TOKEN_EXPIRED", bm25=1.0) for n in range(6)]
-    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many, 100) == []
-    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many, 6_000) == list(range(6))
-    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many[:2], 3) == []
-    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", many[:1], 1) == [0]
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", Reading.of(many), 100) == []
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", Reading.of(many), 6_000) == list(range(6))
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", Reading.of(many[:2]), 3) == []
+    assert exact_matches("why ERR_TOKEN_EXPIRED on a second login", Reading.of(many[:1]), 1) == [0]
 
 
 def test_a_quoted_message_is_an_exact_match() -> None:
@@ -81,8 +82,13 @@ def test_a_quoted_message_is_an_exact_match() -> None:
         candidate('raise Error(f"{name} is not installed. Try passing a value")', bm25=1.0),
         candidate("it is not installed, so try to pass one", bm25=1.0),
     ]
-    assert exact_matches("foo is not installed. Try passing", ranked, 1_000) == [0]
-    assert exact_matches("why is it that so few of them are there", [candidate("why is it that so", bm25=1.0)], 9) == []
+    assert exact_matches("foo is not installed. Try passing", Reading.of(ranked), 1_000) == [0]
+    assert (
+        exact_matches(
+            "why is it that so few of them are there", Reading.of([candidate("why is it that so", bm25=1.0)]), 9
+        )
+        == []
+    )
 
 
 def test_a_file_named_in_the_query_is_an_exact_match_while_few_have_its_name() -> None:
@@ -93,10 +99,10 @@ def test_a_file_named_in_the_query_is_an_exact_match_while_few_have_its_name() -
         candidate("more web parts", bm25=1.0, path="docs/Web-Components.md"),
         candidate("found by meaning alone", 0.2, path="docs/web-components.md"),
     ]
-    assert exact_matches(query, ranked, 1_000) == [0, 2]
+    assert exact_matches(query, Reading.of(ranked), 1_000) == [0, 2]
     many = [candidate("web parts", bm25=1.0, path=f"{n}/web-components.md") for n in range(6)]
-    assert exact_matches(query, many, 1_000) == []
-    assert exact_matches(query, [many[0]] * 20, 1_000) == list(range(20))
+    assert exact_matches(query, Reading.of(many), 1_000) == []
+    assert exact_matches(query, Reading.of([many[0]] * 20), 1_000) == list(range(20))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +119,7 @@ def test_names_of_files(query: str, names: set[str]) -> None:
 
 def test_a_query_that_stands_word_for_word_is_an_exact_match() -> None:
     ranked = [candidate("error: Cannot open the socket, try again", bm25=1.0), candidate("open a socket", bm25=1.0)]
-    assert exact_matches("cannot open the socket try again", ranked, 1_000) == [0]
+    assert exact_matches("cannot open the socket try again", Reading.of(ranked), 1_000) == [0]
 
 
 def test_exact_matches_never_take_over() -> None:

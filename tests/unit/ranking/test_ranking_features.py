@@ -8,7 +8,7 @@ from everfind_core.model import FileRef
 from everfind_core.plain_words import plain_words
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.definitions import defines
-from everfind_core.ranking.features import FeatureReader, TermMatcher, longest_run, part_match
+from everfind_core.ranking.features import Features, TermMatcher, longest_run, part_match, read_features
 from everfind_core.ranking.query import read_query
 
 
@@ -51,8 +51,13 @@ def test_any_text_can_be_looked_through(text: str, name: str) -> None:
     assert defines(text, name) in (0.0, 0.7, 1.0)
 
 
-def definition(query: str, chunk: StoredChunk, *others: StoredChunk) -> float:
-    return FeatureReader(read_query(query), [chunk, *others]).read(chunk, wording=False).definition
+def features(query: str, *chunks: StoredChunk) -> Features:
+    refs = [one.ref for one in chunks]
+    return read_features(read_query(query), chunks, [list(dict.fromkeys(refs)).index(ref) for ref in refs], [])
+
+
+def definition(query: str, *chunks: StoredChunk) -> float:
+    return float(features(query, *chunks).definition[0])
 
 
 def test_a_symbol_is_a_definition_and_an_owner_narrows_it() -> None:
@@ -66,13 +71,11 @@ def test_a_symbol_is_a_definition_and_an_owner_narrows_it() -> None:
 
 
 def test_a_stem_is_matched_in_parts_and_as_a_name() -> None:
-    read = FeatureReader(read_query("how routes are grouped in http"), []).read(
-        chunk("http/router_group.go"), wording=False
-    )
-    assert read.stem == pytest.approx((0.7 + 1) / 2)
+    read = features("how routes are grouped in http", chunk("http/router_group.go"))
+    assert read.stem == pytest.approx([(0.7 + 1) / 2])
     assert read.stem_exact == 0
-    assert read.path == pytest.approx(1 / 5)  # how, rout, are, group, http
-    assert FeatureReader(read_query("RouterGroup"), []).read(chunk("routergroup.go"), wording=False).stem_exact == 1
+    assert read.path == pytest.approx([1 / 5])  # how, rout, are, group, http
+    assert features("RouterGroup", chunk("routergroup.go")).stem_exact == 1
     assert part_match((), TermMatcher(frozenset({"a"}))) == 0
     assert part_match(("go",), TermMatcher(frozenset({"golang"}))) == 0  # two characters begin too much
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,10 +49,11 @@ def test_arms_are_mixed_by_shares_of_the_best() -> None:
 
 
 def test_shares() -> None:
-    assert semantic_shares([0.9, None, 0.5, 0.7]) == pytest.approx([1, 0, 0, 0.5])
-    assert semantic_shares([0.5, 0.5]) == [1, 1]
-    assert lexical_shares([2.0, None, 8.0]) == [0.25, 0, 1]
-    assert lexical_shares([None]) == semantic_shares([None]) == [0]
+    nothing = np.nan
+    assert semantic_shares(np.array([0.9, nothing, 0.5, 0.7])) == pytest.approx([1, 0, 0, 0.5])
+    assert semantic_shares(np.array([0.5, 0.5])).tolist() == [1, 1]
+    assert lexical_shares(np.array([2.0, nothing, 8.0])).tolist() == [0.25, 0, 1]
+    assert lexical_shares(np.array([nothing])) == semantic_shares(np.array([nothing])) == [0]
 
 
 def test_an_identifier_and_chinese_lean_lexical_and_a_clear_cosine_leans_semantic() -> None:
@@ -68,11 +70,11 @@ def test_an_identifier_and_chinese_lean_lexical_and_a_clear_cosine_leans_semanti
 
 
 def test_functions_all_over_the_place_are_scattered() -> None:
-    shares = [1 - n / 100 for n in range(60)]
+    shares = 1 - np.arange(60) / 100
     assert scattered_functions(shares, shares, list(range(60)), ["function"] * 60) == 1
     assert scattered_functions(shares, shares, list(range(60)), [""] * 60) == 0
     assert scattered_functions(shares, shares, [n // 5 for n in range(60)], ["method"] * 60) == 0
-    assert scattered_functions([], [], [], []) == 0
+    assert scattered_functions(shares[:0], shares[:0], [], []) == 0
 
 
 def test_the_definition_of_a_name_comes_before_its_uses() -> None:

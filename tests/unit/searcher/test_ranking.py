@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from everfind_core.model import (
     FileRef,
     LexicalRank,
     ModelInfo,
-    Provenance,
     ProvenanceLabel,
     SearchMode,
     SearchRequest,
@@ -21,7 +19,7 @@ from everfind_core.model import (
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.ranking import Limits
 from everfind_searcher.limits import limits_of
-from everfind_searcher.ranking import Ranked, admit, pack, rank
+from everfind_searcher.ranking import Ranked, Ranking, admit, pack, rank
 from everfind_searcher.settings import Fusion, SearcherSettings
 
 
@@ -34,14 +32,16 @@ SEMANTIC = [found("a", 0.9), found("b", 0.5), found("c", 0.1)]
 LEXICAL = [found("c", 7.0), found("d", 6.0), found("a", 1.0)]
 
 
-def fused(
-    semantic: list[ScoredChunk], lexical: list[ScoredChunk], mode: SearchMode = SearchMode.HYBRID
-) -> list[Ranked]:
+def fused(semantic: list[ScoredChunk], lexical: list[ScoredChunk], mode: SearchMode = SearchMode.HYBRID) -> Ranking:
     return rank("text of", semantic, lexical, mode=mode, fusion=Fusion.RRF, rrf_k=60)
 
 
+def hits(ranking: Ranking) -> list[Ranked]:
+    return [ranking.hit(place) for place in range(len(ranking.placed))]
+
+
 def test_rrf_is_reciprocal_rank_fusion_to_the_letter() -> None:
-    ranked = fused(SEMANTIC, LEXICAL)
+    ranked = hits(fused(SEMANTIC, LEXICAL))
     assert {r.chunk.chunk_id: r.score for r in ranked} == {
         "a": pytest.approx(1 / 61 + 1 / 63),
         "b": pytest.approx(1 / 62),
@@ -53,18 +53,18 @@ def test_rrf_is_reciprocal_rank_fusion_to_the_letter() -> None:
 
 
 def test_weighted_orders_by_scores_and_says_what_they_are_made_of() -> None:
-    ranked = rank("text of", SEMANTIC, LEXICAL, mode=SearchMode.HYBRID, fusion=Fusion.WEIGHTED, rrf_k=60)
+    ranked = hits(rank("text of", SEMANTIC, LEXICAL, mode=SearchMode.HYBRID, fusion=Fusion.WEIGHTED, rrf_k=60))
     assert {r.chunk.chunk_id for r in ranked} == {"a", "b", "c", "d"}
     assert [r.score for r in ranked] == sorted((r.score for r in ranked), reverse=True)
     for one in ranked:
         assert one.score == pytest.approx(sum(c.value for c in one.contributions))
     assert {r.chunk.chunk_id: r.provenance for r in ranked} == {
-        r.chunk.chunk_id: r.provenance for r in fused(SEMANTIC, LEXICAL)
+        r.chunk.chunk_id: r.provenance for r in hits(fused(SEMANTIC, LEXICAL))
     }
 
 
 def test_each_hit_says_what_each_arm_said() -> None:
-    said = {r.chunk.chunk_id: r.provenance for r in fused(SEMANTIC, LEXICAL)}
+    said = {r.chunk.chunk_id: r.provenance for r in hits(fused(SEMANTIC, LEXICAL))}
     assert (said["a"].label, said["a"].semantic, said["a"].lexical) == (
         ProvenanceLabel.BOTH,
         SemanticRank(1, 0.9),
@@ -88,11 +88,11 @@ def test_a_plain_mode_keeps_its_arms_scores(
     mode: SearchMode, semantic: list[ScoredChunk], lexical: list[ScoredChunk], expected: list[tuple[str, float]]
 ) -> None:
     for fusion in Fusion:
-        ranked = rank("text of", semantic, lexical, mode=mode, fusion=fusion, rrf_k=60)
+        ranked = hits(rank("text of", semantic, lexical, mode=mode, fusion=fusion, rrf_k=60))
         assert [(r.chunk.chunk_id, r.score) for r in ranked] == expected
 
 
-def names(ranked: Sequence[Ranked], limits: Limits, query: str = "nothing of it") -> list[str]:
+def names(ranked: Ranking, limits: Limits, query: str = "nothing of it") -> list[str]:
     return [one.chunk.chunk_id for one in admit(query, ranked, limits, chunks=100).hits]
 
 
@@ -142,18 +142,17 @@ def test_an_exact_match_is_marked_and_stays() -> None:
 )
 def test_packing_fills_a_budget_without_a_gap(budget: int, skipped: int, expected: list[str]) -> None:
     ranked = fused([found("big", 0.9, 100), found("mid", 0.8, 60), found("small", 0.7, 40)], [], SearchMode.SEMANTIC)
-    before, packed = pack(ranked, budget)
+    before, packed = pack(hits(ranked), budget)
     assert (before, [r.chunk.chunk_id for r in packed]) == (skipped, expected)
 
 
 def test_hits_far_below_the_best_only_fill_a_page_and_are_left_out() -> None:
-    ranked = [
-        Ranked(one.chunk, score, Provenance(ProvenanceLabel.SEMANTIC, SemanticRank(place, 0.5)))
-        for place, (one, score) in enumerate(zip(SEMANTIC, (1.0, 0.25, 0.24), strict=True), start=1)
-    ]
+    scores = [replace(one, score=score) for one, score in zip(SEMANTIC, (1.0, 0.25, 0.24), strict=True)]
+    ranked = fused(scores, [], SearchMode.SEMANTIC)
     assert names(ranked, Limits(tail=0.25)) == ["a", "b"]
     assert names(ranked, Limits()) == ["a", "b", "c"]
-    assert names(ranked[::-1], Limits(tail=0.25)) == ["b", "a"], "the order is not the measure"
+    turned = replace(ranked, placed=ranked.placed[::-1])
+    assert names(turned, Limits(tail=0.25)) == ["b", "a"], "the order is not the measure"
 
 
 def test_the_tail_is_cut_where_the_answer_is_judged(tmp_path: Path) -> None:
