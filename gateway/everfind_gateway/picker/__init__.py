@@ -1,0 +1,1 @@
+"""The interactive picker: type, see hits, look at them, open one."""
