@@ -16,6 +16,7 @@ from tests.support.processes import Home
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
 FILES = 40
+STORED = "indexes/*/chunks.lance/data/*.lance"
 
 
 @pytest.fixture(scope="module")
@@ -147,20 +148,24 @@ def test_a_folder_removed_during_a_rebuild_is_gone_after_it(corpus: Path, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("number", "seconds"),
-    [(signal.SIGINT, 0.3), (signal.SIGINT, 1.0), (signal.SIGINT, 3.0), (signal.SIGTERM, 3.0), (signal.SIGHUP, 3.0)],
+    ("number", "reached"),
+    [(signal.SIGINT, ""), (signal.SIGINT, "*.lock")]
+    + [(number, STORED) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)],
 )
 def test_a_signal_ends_in_one_line_with_code_130(
-    corpus: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path, number: signal.Signals, seconds: float
+    corpus: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path, number: signal.Signals, reached: str
 ) -> None:
     home = Home(tmp_path)
     home.run("add", str(corpus))
     process = home.start("index")
-    time.sleep(seconds)
+    if reached:
+        wait_for(home, reached, process)
+    else:
+        time.sleep(0.3)
     process.send_signal(number)
     _, stderr = process.communicate(timeout=60)
     assert "Traceback" not in stderr
-    assert process.returncode in ({130, -number} if seconds < 0.5 else {130})
+    assert process.returncode in ({130} if reached else {130, -number})
     if process.returncode == 130:
         assert "everfind: interrupted" in stderr
     home.run("index")

@@ -80,5 +80,5 @@ def raw_call(connection: Connection, name: str) -> grpc.UnaryUnaryMultiCallable[
 def serves(connection: Connection, service: str) -> bool:
     """Whether a service is healthy."""
     request = health_pb2.HealthCheckRequest(service=service)
-    answer = raw_call(connection, "grpc.health.v1.Health/Check")(request.SerializeToString(), timeout=5)
+    answer = raw_call(connection, "grpc.health.v1.Health/Check")(request.SerializeToString(), timeout=30)
     return health_pb2.HealthCheckResponse.FromString(answer).status == health_pb2.HealthCheckResponse.SERVING

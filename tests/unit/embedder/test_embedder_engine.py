@@ -115,8 +115,8 @@ def test_a_cancelled_call_ends_early(embedder: OnnxEmbedder) -> None:
     timer.start()
     start = time.monotonic()
     with pytest.raises(CancelledError):
-        embedder.embed_tokens([np.full(250, 7592, np.int64)] * 2_000, cancel=cancel)
-    assert time.monotonic() - start < 2
+        embedder.embed_tokens([np.full(250, 7592, np.int64)] * 50_000, cancel=cancel)
+    assert time.monotonic() - start < 30, "all of it takes minutes"
     assert embedder.embed(["goes on"], QUERY).shape == (1, 384)
 
 

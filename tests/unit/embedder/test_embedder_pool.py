@@ -30,7 +30,7 @@ class Runs:
 
     def __call__(self, items: Sequence[str]) -> None:
         self.started.set()
-        assert self.release.wait(10)
+        assert self.release.wait(60)
         self.all.append(list(items))
         if any("bad" in item for item in items):
             raise KeyError("broken")
@@ -84,14 +84,14 @@ def hold(pool: BatchPool[str], runs: Runs) -> threading.Thread:
     """Keep the only thread busy."""
     first = threading.Thread(target=pool.run, args=(["first"],))
     first.start()
-    assert runs.started.wait(10)
+    assert runs.started.wait(60)
     return first
 
 
 def finish(runs: Runs, *callers: threading.Thread) -> None:
     runs.release.set()
     for caller in callers:
-        caller.join(10)
+        caller.join(60)
         assert not caller.is_alive()
 
 
@@ -134,7 +134,7 @@ def test_who_gave_up_is_not_worked_for(
     gone, stays = Caller(pool, ["gone"] * 5, cancel), Caller(pool, ["stay"])
     if error is CancelledError:
         cancel.cancel()
-    gone.join(10)
+    gone.join(60)
     assert isinstance(gone.error, error)
     assert pool.waiting == len("stay")
     finish(runs, first, stays)
@@ -164,7 +164,7 @@ def test_closing_ends_calls_that_wait(pool: BatchPool[str], runs: Runs) -> None:
     waiting = Caller(pool, ["word"])
     closing = threading.Thread(target=pool.close)
     closing.start()
-    waiting.join(10)
+    waiting.join(60)
     assert isinstance(waiting.error, CancelledError)
     finish(runs, first, closing)
 
@@ -195,7 +195,7 @@ def test_every_item_is_worked_at_once_in_runs_of_one_size(calls: list[list[int]]
 
 def test_as_many_runs_at_once_as_threads() -> None:
     pool = JobPool(3)
-    barrier = threading.Barrier(3, timeout=10)
+    barrier = threading.Barrier(3, timeout=60)
 
     def meet() -> None:
         barrier.wait()

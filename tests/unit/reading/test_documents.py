@@ -339,7 +339,7 @@ def test_a_process_that_was_killed_is_replaced(extraction: Extraction) -> None:
         own.extract("a.eml", samples.mail())
         victim = next(p for p in children() if p not in before)
         victim.send_signal(signal.SIGKILL)
-        victim.wait(5)
+        victim.wait(30)
         assert "mended" in own.extract("a.eml", samples.mail()).text
 
 

@@ -84,10 +84,10 @@ def test_the_provider_says_how_long_to_wait() -> None:
 
 def test_a_budget_bounds_the_whole_call() -> None:
     started = time.monotonic()
-    error, asked = ask((503, "", {"Retry-After": "20"}), budget=0.5)
+    error, asked = ask((503, "", {"Retry-After": "120"}), budget=0.5)
     assert isinstance(error, UnavailableError)
     assert asked == 1
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 def test_nobody_there_is_said() -> None:
@@ -114,13 +114,13 @@ def test_calls_keep_their_distance() -> None:
 def test_a_cancelled_call_stops_waiting() -> None:
     cancel = Cancellation()
     threading.Timer(0.2, cancel.cancel).start()
-    with serve(lambda _path, _body: (503, "", {"Retry-After": "30"})) as provider:
+    with serve(lambda _path, _body: (503, "", {"Retry-After": "120"})) as provider:
         api = JsonApi(Endpoint(provider.url))
         started = time.monotonic()
         with pytest.raises(CancelledError):
             api.post("/x", {}, cancel=cancel)
         api.close()
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,7 +168,7 @@ def test_errors_cross_a_channel(
     service, stub = failing
     service.error = error
     with pytest.raises(grpc.RpcError) as caught:
-        stub.Search(searcher_pb.SearchRequest(query="q"), timeout=5)
+        stub.Search(searcher_pb.SearchRequest(query="q"), timeout=30)
     assert isinstance(caught.value, grpc.Call)
     status = rpc_status.from_call(caught.value)
     assert status is not None

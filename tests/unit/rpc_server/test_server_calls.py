@@ -116,7 +116,7 @@ def test_the_deadline_of_a_caller_reaches_the_engine(served: Served) -> None:
     remaining = served.engine.cancels[0].deadline
     assert remaining is not None
     assert remaining <= time.monotonic()
-    assert served.engine.stopped.wait(2)
+    assert served.engine.stopped.wait(30)
 
 
 def test_a_caller_that_gives_up_stops_the_work(served: Served) -> None:
@@ -125,8 +125,8 @@ def test_a_caller_that_gives_up_stops_the_work(served: Served) -> None:
     started = time.monotonic()
     with pytest.raises(CancelledError):
         served.searcher.search(SearchRequest("x"), cancel=cancel)
-    assert time.monotonic() - started < 2
-    assert served.engine.stopped.wait(2)
+    assert time.monotonic() - started < 30
+    assert served.engine.stopped.wait(30)
     assert served.engine.cancels[0].cancelled
 
 
@@ -147,7 +147,7 @@ def test_more_calls_than_the_limit_are_refused_with_the_time_to_wait(served: Ser
             served.searcher.search(SearchRequest("one too many"))
         method = raw_call(served.connection, f"{NAME}/Search")
         with pytest.raises(grpc.RpcError) as caught:
-            method(b"", timeout=5)
+            method(b"", timeout=30)
         assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         retry = RetryInfo()
         assert isinstance(caught.value, grpc.Call)
@@ -172,7 +172,7 @@ def test_what_is_no_message_is_an_invalid_request(served: Served) -> None:
     method = raw_call(served.connection, f"{NAME}/Search")
     for content in (b"\xff", b"\x12\xffx", b"\x12\x02\xc3\x28"):
         with pytest.raises(grpc.RpcError) as caught:
-            method(content, timeout=5)
+            method(content, timeout=30)
         assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
@@ -194,7 +194,7 @@ def test_an_answer_beyond_the_message_limit_is_an_error(served: Served) -> None:
 def test_a_call_that_the_contract_does_not_have_is_unimplemented(served: Served) -> None:
     method = raw_call(served.connection, f"{NAME}/Nothing")
     with pytest.raises(grpc.RpcError) as caught:
-        method(b"", timeout=5)
+        method(b"", timeout=30)
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
@@ -204,7 +204,7 @@ def test_the_request_id_comes_with_the_call_or_is_made(served: Served, caplog: p
     method = raw_call(served.connection, f"{NAME}/Search")
     request = pb.SearchRequest(query="x").SerializeToString()
     for given, kept in (("abc-1", True), ("x" * 65, False), ("a b", False)):
-        _, call = method.with_call(request, timeout=5, metadata=(("x-request-id", given),))
+        _, call = method.with_call(request, timeout=30, metadata=(("x-request-id", given),))
         (answered,) = [value for key, value in call.trailing_metadata() if key == "x-request-id"]
         assert (answered == given) is kept
         assert served.engine.request_ids[-1] == answered
@@ -234,7 +234,7 @@ def test_reflection_names_the_services(served: Served) -> None:
             reflection_pb2.ServerReflectionRequest(file_containing_symbol=NAME),
         ]
     )
-    names, file = stub.ServerReflectionInfo(asked, timeout=5)
+    names, file = stub.ServerReflectionInfo(asked, timeout=30)
     assert NAME in [service.name for service in names.list_services_response.service]
     assert len(file.file_descriptor_response.file_descriptor_proto) > 1
 
@@ -247,7 +247,7 @@ def test_calls_under_way_end_before_the_server_does() -> None:
             answer = threads.submit(RemoteSearcher(connection).search, SearchRequest("slow"))
             _until(lambda: bool(engine.cancels))
             threading.Timer(0.3, engine.go.set).start()
-        assert answer.result(5).query == "slow"
+        assert answer.result(30).query == "slow"
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
@@ -255,7 +255,7 @@ def test_a_server_that_is_not_there_is_named() -> None:
         started = time.monotonic()
         with pytest.raises(UnavailableError, match=r"127\.0\.0\.1:1"):
             RemoteSearcher(connection).search(SearchRequest("x"))
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 30
 
 
 def test_a_taken_port_is_named(served: Served) -> None:
@@ -276,7 +276,7 @@ def test_beyond_loopback_needs_a_token(listen: str) -> None:
 
 
 def _until(true: Any) -> None:
-    ends = time.monotonic() + 5
+    ends = time.monotonic() + 30
     while not true():
         assert time.monotonic() < ends
         time.sleep(0.01)
