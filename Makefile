@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup proto fmt lint types arch test test-quick test-e2e test-containers test-long bench docs up down
+.PHONY: help setup proto fmt lint types arch test test-quick test-e2e test-containers test-long bench docs dist sbom licences audit release-sample release-check up down
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,25 @@ test-containers: $(READY) ## build the images and test them on a Docker engine
 
 test-long: $(READY) ## run the kill loops and soaks (minutes to hours)
 	$(BIN)/pytest -m long --timeout 7200
+
+dist: $(READY) ## build wheel and sdist into dist/; the same tree gives the same bytes
+	rm -rf dist
+	$(BIN)/python scripts/release.py build
+
+sbom: $(READY) ## write the bill of materials of what users install to dist/ (CycloneDX)
+	$(BIN)/python scripts/release.py sbom
+
+licences: $(READY) ## write the licences of what users install to dist/; fails on one that is refused
+	$(BIN)/python scripts/release.py licences
+
+audit: $(READY) ## look what users install up among published advisories (asks the package index)
+	$(BIN)/python scripts/release.py audit
+
+release-sample: $(READY) ## install the wheel on the oldest and newest Python and search with it; licences, bill of materials
+	$(BIN)/pytest -m 'release and not long' tests/release
+
+release-check: $(READY) ## the same, and every Python, and the unit tests with the oldest packages (minutes)
+	$(BIN)/pytest -m release tests/release
 
 bench: $(READY) ## measure the claims of docs/benchmarks.md (minutes)
 	$(BIN)/python -m bench

@@ -1,14 +1,16 @@
-"""Which tests run: those of containers only where they are asked for by their marker."""
+"""Which tests run: those of containers and of releases only where they are asked for by their marker."""
 
 from __future__ import annotations
 
 import pytest
 
+ASKED_FOR = ("containers", "release")
+"""Tests that build images or install environments take minutes, so that no other choice of tests includes them."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests of containers build images and take minutes, so that no other choice of tests includes them."""
-    if "containers" in str(config.option.markexpr):
-        return
-    containers = [item for item in items if item.get_closest_marker("containers")]
-    config.hook.pytest_deselected(items=containers)
-    items[:] = [item for item in items if not item.get_closest_marker("containers")]
+    """Leave out the tests of a marker that the choice of tests does not name."""
+    unasked = [marker for marker in ASKED_FOR if marker not in str(config.option.markexpr)]
+    left_out = [item for item in items if any(item.get_closest_marker(marker) for marker in unasked)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]

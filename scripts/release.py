@@ -1,0 +1,142 @@
+"""What a release is made of: wheel and sdist, a clean environment with the wheel, its bill of materials, its licences.
+
+Environments are made by uv, which takes a Python that is here, also one of pyenv, or fetches it. Tools run in
+environments of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OLDEST, NEWEST = "3.11", "3.13"
+
+SBOM_TOOL = ("cyclonedx-bom==7.5.0", "cyclonedx-py")
+LICENCE_TOOL = ("pip-licenses==5.5.5", "pip-licenses")
+AUDIT_TOOL = ("pip-audit==2.10.1", "pip-audit")
+REFUSED = ("GPL", "General Public License", "SSPL", "Server Side Public License", "BUSL", "UNKNOWN")
+"""Parts of licences' names that no dependency may have. The first covers AGPL and LGPL."""
+
+
+def build(out: Path, root: Path = ROOT) -> tuple[Path, Path]:
+    """Build wheel and sdist of a source tree into ``out``; the same tree gives the same bytes.
+
+    Raises:
+        subprocess.CalledProcessError: the tree does not build.
+    """
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(out.resolve())]
+    subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def environment(where: Path, wheel: Path, python: str, *, lowest: bool = False) -> Path:
+    """Make an environment with the wheel and what it depends on: the newest of each, or the oldest that is allowed.
+
+    Returns the environment's interpreter.
+
+    Raises:
+        LookupError: there is no such Python here, and none can be fetched.
+        subprocess.CalledProcessError: a package cannot be had.
+    """
+    try:
+        uv("venv", "--quiet", "--clear", "--python", python, str(where))
+    except subprocess.CalledProcessError as error:
+        raise LookupError(f"no Python {python}: {error.stderr.strip().splitlines()[-1]}") from error
+    interpreter = where / "bin" / "python"
+    install = ("pip", "install", "--quiet", "--python", str(interpreter))
+    if lowest:
+        project = ("-r", str(ROOT / "pyproject.toml"), "--extra", "metrics")
+        uv(*install, "--resolution", "lowest-direct", "--only-binary", ":all:", *project)
+    uv(*install, f"{wheel}[metrics]")
+    return interpreter
+
+
+def lowest_versions(python: str) -> dict[str, str]:
+    """For each dependency, direct or not: the oldest version that the project and the others allow."""
+    project = (str(ROOT / "pyproject.toml"), "--extra", "metrics", "--only-binary", ":all:")
+    form = ("--quiet", "--no-header", "--no-annotate")
+    lines = uv("pip", "compile", *form, "--resolution", "lowest-direct", "--python-version", python, *project)
+    return dict(line.split(" ")[0].split("==") for line in lines.splitlines())
+
+
+def bill_of_materials(interpreter: Path, out: Path) -> None:
+    """Write what an environment holds, as CycloneDX JSON."""
+    options = ("--output-reproducible", "--output-format", "JSON", "--pyproject", str(ROOT / "pyproject.toml"))
+    _tool(SBOM_TOOL, "environment", *options, "--output-file", str(out), str(interpreter))
+
+
+def licences(interpreter: Path, out: Path) -> None:
+    """Write the licence of each package of an environment, as a Markdown table.
+
+    Raises:
+        subprocess.CalledProcessError: a licence is refused, or not known; stderr names the package.
+    """
+    report = ("--python", str(interpreter), "--with-urls", "--format", "markdown", "--output-file", str(out))
+    _tool(LICENCE_TOOL, *report, "--partial-match", "--fail-on", ";".join(REFUSED))
+
+
+def audit(interpreter: Path) -> None:
+    """Look each package of an environment up among published advisories.
+
+    Raises:
+        subprocess.CalledProcessError: there is an advisory, or a package cannot be looked up.
+    """
+    (packages,) = interpreter.parent.parent.glob("lib/python*/site-packages")
+    _tool(AUDIT_TOOL, "--strict", "--progress-spinner", "off", "--path", str(packages))
+
+
+def _tool(tool: tuple[str, str], *arguments: str) -> None:
+    uv("tool", "run", "--quiet", "--from", *tool, *arguments)
+
+
+def uv(*arguments: str) -> str:
+    """Run uv.
+
+    Raises:
+        subprocess.CalledProcessError: it failed; ``stderr`` has its words.
+    """
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/*/bin")
+    path = os.pathsep.join([*map(str, sorted(pyenv, reverse=True)), os.environ.get("PATH", "")])
+    command = [sys.executable, "-m", "uv", *arguments]
+    variables = {**os.environ, "PATH": path}
+    return subprocess.run(command, env=variables, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make one of the parts in ``dist/``."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=("build", "sbom", "licences", "audit"))
+    part = parser.parse_args(arguments).part
+    dist = ROOT / "dist"
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            if part == "build":
+                print(*build(dist), sep="\n")
+                return 0
+            wheel, _ = build(Path(scratch))
+            interpreter = environment(Path(scratch) / "environment", wheel, NEWEST)
+            dist.mkdir(exist_ok=True)
+            if part == "sbom":
+                bill_of_materials(interpreter, dist / f"{wheel.stem.split('-py3')[0]}.cdx.json")
+            elif part == "licences":
+                licences(interpreter, dist / "licences.md")
+            else:
+                audit(interpreter)
+    except LookupError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        print(error.stdout or "", error.stderr or "", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
