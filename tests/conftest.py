@@ -1,8 +1,15 @@
-"""Which tests run: those of containers and of releases only where they are asked for by their marker."""
+"""Which tests run: those of containers and of releases only where they are asked for by their marker.
+
+No property test has a time limit for one example: how fast a machine is at that moment is not what it tests.
+"""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("everfind", deadline=None)
+settings.load_profile("everfind")
 
 ASKED_FOR = ("containers", "release")
 """Tests that build images or install environments take minutes, so that no other choice of tests includes them."""

@@ -99,7 +99,7 @@ def test_every_lower_bound_is_a_version_that_can_be_chosen(python: str) -> None:
 
 @pytest.mark.long
 def test_unit_tests_pass_with_the_oldest_packages(lowest: Path) -> None:
-    uv("pip", "install", "--quiet", "--python", str(lowest), "--group", "test")
+    uv("pip", "install", "--quiet", "--python", str(lowest), "--group", "test", "--group", "proto")
     quick = ("-m", "not slow and not long", "tests/unit", "--ignore", "tests/unit/house")
     command = [str(lowest), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *quick]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
