@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup proto fmt lint types arch test test-quick test-e2e test-containers test-long bench docs picture dist sbom licences audit release-sample release-check up down
+.PHONY: help setup proto fmt lint types arch test test-quick test-e2e test-containers test-long bench docs site picture dist sbom licences audit release-sample release-check up down
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -78,6 +78,9 @@ release-check: $(READY) ## the same, and every Python, and the unit tests with t
 
 bench: $(READY) ## measure the claims of docs/benchmarks.md (minutes)
 	$(BIN)/python -m bench
+
+site: $(READY) ## build the pages as a site in build/site; any broken link fails
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html . build/site
 
 picture: $(READY) ## draw the terminal of README.md anew
 	$(BIN)/python scripts/terminal_picture.py

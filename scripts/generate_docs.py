@@ -1,4 +1,4 @@
-"""Write the pages that are made from the code: settings, command line, secrets. ``--check`` only compares."""
+"""Write the pages that are made from the code: settings, commands, secrets, reference. ``--check`` only compares."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from everfind_gateway.cli.app import COMMANDS, GROUPS
 from everfind_gateway.setting_values import ENV_PREFIX, setting_fields
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+sys.path.insert(0, str(DOCS.parent))
 MADE = "<!-- Made by scripts/generate_docs.py; change the code, then run `make docs`. -->"
 
 SETTINGS_HEAD = f"""{MADE}
@@ -166,8 +167,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing, fail if a page is not fresh")
     check = parser.parse_args(arguments).check
+    from scripts import reference_pages  # found by the line above
+
+    own = (("settings.md", settings_page()), ("cli.md", cli_page()), ("secrets.md", secrets_page()))
     stale = []
-    for name, text in (("settings.md", settings_page()), ("cli.md", cli_page()), ("secrets.md", secrets_page())):
+    for name, text in (*own, *reference_pages.pages()):
         page = DOCS / name
         if page.exists() and page.read_text(encoding="utf-8") == text:
             continue
