@@ -32,11 +32,18 @@ _JINA_3 = ("Represent the query for retrieving evidence documents: ", "Represent
 
 
 def _card(
-    names: str, *, prefixes: tuple[str, str] = ("", ""), pooling: str = "mean", window: int, multilingual: bool = False
+    names: str,
+    *,
+    prefixes: tuple[str, str] = ("", ""),
+    pooling: str = "mean",
+    window: int,
+    multilingual: bool = False,
+    source: str = "",
 ) -> tuple[ModelFacts, ...]:
-    """The facts of models (separated by spaces) whose cards say the same."""
+    """The facts of models (separated by spaces) whose cards say the same; ``source`` where they have no card."""
     return tuple(
-        ModelFacts(name, *prefixes, pooling, window, f"model card of {name}", multilingual) for name in names.split()
+        ModelFacts(name, *prefixes, pooling, window, source or f"https://huggingface.co/{name}", multilingual)
+        for name in names.split()
     )
 
 
@@ -100,7 +107,12 @@ MODELS: tuple[ModelFacts, ...] = (
         window=2048,
         multilingual=True,
     ),
-    *_card("voyageai/voyage-code-3 voyageai/voyage-3.5 voyageai/voyage-3-large", window=32000, multilingual=True),
+    *_card(
+        "voyageai/voyage-code-3 voyageai/voyage-3.5 voyageai/voyage-3-large",
+        window=32000,
+        multilingual=True,
+        source="https://docs.voyageai.com/docs/embeddings",
+    ),
 )
 
 MULTILINGUAL_SUGGESTION = "intfloat/multilingual-e5-small"
