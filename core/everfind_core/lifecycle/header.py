@@ -18,7 +18,7 @@ _LINE_CHARACTERS = 1_000
 _XML_CHARACTERS = 10_000
 
 _TOP_KEY = re.compile(r"(?P<key>[\"']?[^\W\d_][\w .-]{0,39}?[\"']?)[ \t]*[:=](?:[ \t]+|$|(?=[\"'\[]))(?P<value>.*)$")
-_COMMENT = re.compile(r"[ \t]+#[ \t].*$")
+_COMMENT = re.compile(r"[ \t]+#(?!\d).*$")  # "#12" is how people write a number, although YAML reads a comment
 _BLOCK = frozenset({">", "|", ">-", "|-", ">+", "|+"})
 _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w-]{1,30})>")
 _ATTRIBUTE = re.compile(r"\b(?P<key>obsoletes|number)=\"(?P<value>[^\"]{1,300})\"")

@@ -85,13 +85,14 @@ def interpret(path: str, header: Header, vocabulary: Vocabulary) -> Statement:
     for field in header.fields:
         said.take(field, vocabulary)
     title = said.titles[0] if said.titles else header.title
+    proposed = said.proposed if vocabulary.is_over(said.status) else ()
     named = (*said.numbers, *_numbers_of_name(path), *_numbers_of_text(title))
     return Statement(
         title=title,
         numbers=tuple(dict.fromkeys(named)),
         status=said.status,
         date=next((said.dates[role] for role in _DATES if role in said.dates), ""),
-        superseded_by=tuple(dict.fromkeys(said.superseded_by)),
+        superseded_by=tuple(dict.fromkeys((*said.superseded_by, *proposed))),
         supersedes=tuple(dict.fromkeys(said.supersedes)),
     )
 
@@ -105,6 +106,7 @@ class _Said:
         self.status = ""
         self.dates: dict[Role, str] = {}
         self.superseded_by: list[str] = []
+        self.proposed: list[str] = []
         self.supersedes: list[str] = []
 
     def take(self, field: HeaderField, vocabulary: Vocabulary) -> None:
@@ -114,6 +116,8 @@ class _Said:
                 self._take_status(field.value, vocabulary)
             case Role.SUPERSEDED_BY:
                 self.superseded_by += _references(field.value)
+            case Role.PROPOSED_SUCCESSOR:
+                self.proposed += _references(field.value)
             case Role.SUPERSEDES:
                 self.supersedes += _references(field.value)
             case Role.TITLE:
@@ -206,7 +210,9 @@ def _numbers_of_text(text: str) -> Iterable[Number]:
 
 def _lines(header: Header, text: str, vocabulary: Vocabulary) -> frozenset[int]:
     """The lines of fields about the document's life; with front matter's fences where nothing else stands in it."""
-    told = frozenset({Role.STATUS, Role.DATE, Role.UPDATED, Role.SUPERSEDED_BY, Role.SUPERSEDES})
+    told = frozenset(
+        {Role.STATUS, Role.DATE, Role.UPDATED, Role.SUPERSEDED_BY, Role.SUPERSEDES, Role.PROPOSED_SUCCESSOR}
+    )
     lines = {
         number
         for field in header.fields

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.model import HIDDEN_STATUSES
 
 _SEPARATORS = re.compile(r"[\s_./-]+")
 
@@ -22,6 +23,7 @@ class Role(StrEnum):
     CREATED = "created"
     SUPERSEDED_BY = "superseded_by"
     SUPERSEDES = "supersedes"
+    PROPOSED_SUCCESSOR = "proposed_successor"
     TITLE = "title"
     ID = "id"
 
@@ -33,6 +35,7 @@ _KEYS: Final = {
     Role.CREATED: "created created_at created_on creation_date date_created start_date assigned published",
     Role.SUPERSEDED_BY: "superseded_by superceded_by supersededby replaced_by replacedby obsoleted_by obsoletedby "
     "successor replacement deprecated_by deprecated_in_favor_of deprecated_in_favour_of moved_to",
+    Role.PROPOSED_SUCCESSOR: "proposed_replacement proposed_successor",
     Role.SUPERSEDES: "supersedes supercedes replaces obsoletes predecessor",
     Role.TITLE: "title feature_name",
     Role.ID: "id number identifier proposal",
@@ -49,6 +52,7 @@ _NOT_YET: Final = (
     "draft proposed proposal provisional review in_review under_review pending open idea wip deferred dormant stagnant "
     "postponed planned experimental"
 )
+_OVER: Final = "closed"
 _IN_FORCE: Final = (
     "accepted approved active final implemented implementable adopted stable current living decided done complete "
     "completed published standard informational agreed valid"
@@ -66,7 +70,10 @@ def normal(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What header keys and status words mean. ``not_yet`` are statuses of documents that are not in force."""
+    """What header keys and status words mean. ``not_yet`` are statuses of documents that are not in force.
+
+    ``over`` are statuses of documents that are over for a reason that they do not tell; none is hidden for that alone.
+    """
 
     keys: dict[str, Role] = field(default_factory=lambda: _by_word(_KEYS))
     statuses: dict[str, str] = field(
@@ -74,6 +81,7 @@ class Vocabulary:
     )
     not_yet: frozenset[str] = frozenset(_NOT_YET.split())
     in_force: frozenset[str] = frozenset(_IN_FORCE.split())
+    over: frozenset[str] = frozenset(_OVER.split())
     extra: tuple[str, ...] = ()
 
     @classmethod
@@ -113,6 +121,10 @@ class Vocabulary:
         if word in self.statuses:
             return self.statuses[word]
         return word if word in self.not_yet or word in self.in_force else None
+
+    def is_over(self, status: str) -> bool:
+        """Whether a document of this status is no longer in force, so that what was proposed in its place counts."""
+        return status in self.over or status in HIDDEN_STATUSES
 
     def speaks_for(self, status: str) -> bool:
         """Whether what a document of this status says about others counts: not while, or if never, in force."""

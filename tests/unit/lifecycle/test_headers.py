@@ -347,6 +347,23 @@ def test_a_date_beside_the_status() -> None:
     assert life("# T\n\nDate: 2020-01-01\nStatus: accepted 2026-11-30\n")[1] == "2020-01-01"
 
 
+def test_what_is_proposed_in_its_place_counts_once_a_document_is_over() -> None:
+    text = "<pre>\n  BIP: 1\n  Title: T\n  Status: {}\n  Assigned: 2011-09-19\n  Proposed-Replacement: 2\n</pre>\n"
+    assert life(text.format("Closed"), "bip-0001.mediawiki") == ("closed", "2011-09-19", ("2",), ())
+    assert life(text.format("Withdrawn"), "bip-0001.mediawiki") == ("withdrawn", "2011-09-19", ("2",), ())
+    assert life(text.format("Deployed"), "bip-0001.mediawiki") == ("deployed", "2011-09-19", (), ())
+    assert life("# T\n\nStatus: Closed (rejected)\n")[0] == "rejected"
+
+
+def test_comments_in_yaml() -> None:
+    choices = "provisional|implementable|implemented|deferred|rejected|withdrawn|replaced"
+    for comment in (f"# {choices}", f"#{choices}", f"#|{choices}"):
+        said = statement(f"title: T\nstatus: implemented {comment}\nkep-number: 7\n", "kep.yaml", "yaml")
+        assert said.status == "implemented"
+    said = statement("title: T\nstatus: replaced\nsuperseded-by: ADR #12 # since May\n", "a/kep.yaml", "yaml")
+    assert said.superseded_by == ("ADR #12",)
+
+
 def test_only_the_head_counts() -> None:
     assert life("# T\n\n## A\n\n- Status: superseded\n- Superseded by: b.md\n") == ("", "", (), ())
     body = "\n\n".join(f"paragraph {n}" for n in range(100))
