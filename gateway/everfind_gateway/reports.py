@@ -1,14 +1,31 @@
-"""Several index runs told as one."""
+"""Several index runs made and told as one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from everfind_core.model import IndexReport, IndexRequest
 
 _COUNTS = tuple(one.name for one in fields(IndexReport) if type(one.default) is int and one.name != "generation")
+
+
+def run_in_turn(requests: Sequence[IndexRequest], run: Callable[[IndexRequest], IndexReport]) -> IndexReport:
+    """Make one run after the other, and tell them as one; ``max_files``, the same in all, counts over all of them."""
+    limit = requests[0].max_files
+    reports: list[IndexReport] = []
+    for request in requests:
+        left = limit - sum(report.indexed for report in reports)
+        if limit and left <= 0:
+            break
+        reports.append(run(replace(request, max_files=left) if limit else request))
+    report = combined(requests[: len(reports)], reports)
+    unseen = len(requests) - len(reports)
+    if not unseen:
+        return report
+    told = f"{unseen} of the named paths {'was' if unseen == 1 else 'were'} not looked at: the limit of files is reached"
+    return replace(report, warnings=(*report.warnings, told))
 
 
 def combined(requests: Sequence[IndexRequest], reports: Sequence[IndexReport]) -> IndexReport:

@@ -72,11 +72,11 @@ def index(
 
 def _run(indexer: Indexer, requests: list[IndexRequest], view: RunView) -> IndexReport:
     from everfind_gateway.render.numbers import count
-    from everfind_gateway.reports import combined
+    from everfind_gateway.reports import run_in_turn
 
     try:
         with runtime.cancelled_by_signals() as cancel:
-            return combined(requests, [_run_one(indexer, request, view, cancel) for request in requests])
+            return run_in_turn(requests, lambda request: _run_one(indexer, request, view, cancel))
     except (CancelledError, KeyboardInterrupt):
         kept = f"{count(view.processed, 'file')} of this run {'is' if view.processed == 1 else 'are'}"
         raise CancelledError(

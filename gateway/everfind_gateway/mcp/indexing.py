@@ -28,7 +28,7 @@ from everfind_gateway.mcp import outputs, text
 from everfind_gateway.mcp.calls import Call, Progress, Result
 from everfind_gateway.mcp.corpus import Corpus, Opened
 from everfind_gateway.mcp.tools import Tool
-from everfind_gateway.reports import combined
+from everfind_gateway.reports import run_in_turn
 from everfind_gateway.requests import SearchOptions, added_folders, index_requests, search_request
 from everfind_gateway.settings import Settings
 
@@ -139,11 +139,13 @@ def _refused(settings: Settings, given: str, directory: str, error: FolderNotFou
 def run(opened: Opened, requests: Sequence[IndexRequest], call: Call) -> IndexReport:
     """Run one request after the other; their progress is told as that of one run."""
     told = _Told(call.progress, len(requests))
-    reports = []
-    for request in requests:
-        reports.append(_run_one(opened, request, call, told))
+
+    def run_one(request: IndexRequest) -> IndexReport:
+        report = _run_one(opened, request, call, told)
         told.next_request()
-    return combined(requests, reports)
+        return report
+
+    return run_in_turn(requests, run_one)
 
 
 def _run_one(opened: Opened, request: IndexRequest, call: Call, told: _Told) -> IndexReport:
