@@ -24,7 +24,9 @@ def run_in_turn(requests: Sequence[IndexRequest], run: Callable[[IndexRequest], 
     unseen = len(requests) - len(reports)
     if not unseen:
         return report
-    told = f"{unseen} of the named paths {'was' if unseen == 1 else 'were'} not looked at: the limit of files is reached"
+    told = (
+        f"{unseen} of the named paths {'was' if unseen == 1 else 'were'} not looked at: the limit of files is reached"
+    )
     return replace(report, warnings=(*report.warnings, told))
 
 

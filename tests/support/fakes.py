@@ -131,7 +131,7 @@ class MemoryStore:
     def generation(self) -> int:
         return self.version
 
-    def maintain(self, *, finish: bool) -> None:
+    def maintain(self, *, finish: bool, exact: bool = False) -> None:
         """Like the real store's, a change of its own, if anything was committed since the last."""
         if finish and self.version != self.settled:
             self.version += 1

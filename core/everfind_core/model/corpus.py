@@ -88,7 +88,8 @@ class Coverage:
     """What an answer was searched in, so that "nothing found" means something.
 
     ``files`` and ``chunks`` are searchable, ``skipped`` counts by reason, ``pending`` are files known to have changed
-    or to wait for their vectors. ``unembedded`` chunks wait for their vectors: only the lexical arm finds them.
+    or to wait for their vectors; it is never 0 while a run that changes something has not settled. ``unembedded``
+    chunks wait for their vectors: only the lexical arm finds them.
     """
 
     files: int = 0

@@ -108,8 +108,11 @@ class ChunkWriter(Protocol):
         """The generation that a reader would see now."""
         ...
 
-    def maintain(self, *, finish: bool) -> None:
-        """Keep search structures current and small; ``finish`` at the end of a run does what is worth waiting for."""
+    def maintain(self, *, finish: bool, exact: bool = False) -> None:
+        """Keep search structures current and small; ``finish`` at the end of a run does what is worth waiting for.
+
+        With ``exact`` replaced rows stop to count in BM25's statistics: scores are those of a fresh store.
+        """
         ...
 
     def close(self) -> None:

@@ -108,7 +108,7 @@ class Run:
         with self._clock.measure(IndexStage.STORE):
             settle_documents(self._target, self._how.vocabulary)
         with self._clock.measure(IndexStage.MAINTAIN):
-            self._target.maintain()
+            self._target.maintain(exact=not self._request.paths)
             self._keep_vectors()
         finished = replace(self._report([folder.name for folder in folders]), calibration=self._calibrated())
         self._emit(RunFinished(finished))
@@ -227,7 +227,11 @@ class Run:
             self._coverage_due = time.monotonic() + COVERAGE_SECONDS
 
     def _publish(self) -> None:
-        pending = {name: tally.pending for name, tally in self._tallies.items()}
+        """What is covered now. Until the run's end a folder with changes has one waiting, committed as they may be.
+
+        Documents' fates and BM25's statistics follow then: an answer with nothing pending is one of a settled index.
+        """
+        pending = {name: max(tally.pending, tally.changed) for name, tally in self._tallies.items()}
         self._target.write_coverage(self._sources.by_name(), pending=pending)
 
     # --- the end ------------------------------------------------------------------------------------------------------
@@ -241,6 +245,8 @@ class Run:
             for tally in self._tallies.values():
                 tally.deleted = 0
             return
+        if self._gone:
+            self._publish()
         for start in range(0, len(self._gone), PRUNE_FILES):
             part = self._gone[start : start + PRUNE_FILES]
             with self._clock.measure(IndexStage.STORE):

@@ -18,6 +18,7 @@ class Tally:
     todo: int = 0
     done: int = 0
     postponed: int = 0
+    committed: int = 0
     indexed: int = 0
     unchanged: int = 0
     deleted: int = 0
@@ -36,6 +37,11 @@ class Tally:
         return self.postponed + self.todo - self.done
 
     @property
+    def changed(self) -> bool:
+        """Whether the run changes anything in the folder."""
+        return self.committed + self.deleted > 0
+
+    @property
     def seconds(self) -> float:
         """Since the run came to the folder."""
         return time.monotonic() - self.started
@@ -43,6 +49,7 @@ class Tally:
     def count(self, committed: Committed) -> None:
         """Add a committed file."""
         self.done += 1
+        self.committed += 1
         self.indexed += committed.file.state.skip is None
         self.chunks += len(committed.file.rows)
         self.embedded += committed.embedded

@@ -45,9 +45,9 @@ class Target:
         """The generation that readers see."""
         return self.location.generation_base + self.store.generation()
 
-    def maintain(self) -> None:
-        """Leave every search structure whole, and drop what only old versions need."""
-        self.store.maintain(finish=True)
+    def maintain(self, *, exact: bool = True) -> None:
+        """Leave every search structure whole, and drop what only old versions need; ``exact`` as in the store."""
+        self.store.maintain(finish=True, exact=exact)
         if self.store.generation() != self.catalog.generation():
             self.catalog.record([], generation=self.store.generation())
 

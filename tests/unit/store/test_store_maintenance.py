@@ -68,9 +68,8 @@ def test_many_small_runs_stay_small(directory: Path, writer: ChunkWriter, monkey
 def test_an_index_grown_in_steps_finds_what_a_fresh_one_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    """With dead rows dropped; until then their terms count in BM25's frequencies, as in any engine of this kind."""
+    """Scores included, once a run over whole folders has ended."""
     small_steps(monkeypatch)
-    monkeypatch.setattr(maintenance, "DEAD_SHARE", 0.0)
     choose = random.Random(seed)
     grown, fresh = tmp_path / "grown", tmp_path / "fresh"
     writer = open_writer(grown, DIMENSIONS)
@@ -83,7 +82,7 @@ def test_an_index_grown_in_steps_finds_what_a_fresh_one_finds(
         writer.replace(batch)
         files |= {each.ref: each for each in batch}
         writer.maintain(finish=choose.random() < 0.5)
-    writer.maintain(finish=True)
+    writer.maintain(finish=True, exact=True)
     other = open_writer(fresh, DIMENSIONS)
     other.replace(list(files.values()))
     other.maintain(finish=True)
@@ -96,6 +95,51 @@ def test_an_index_grown_in_steps_finds_what_a_fresh_one_finds(
             assert [(f.chunk, f.score) for f in one] == [(f.chunk, f.score) for f in two]
             one, two = grown_reader.semantic(unit(query), 10, where), fresh_reader.semantic(unit(query), 10, where)
             assert [(f.chunk, f.score) for f in one] == [(f.chunk, f.score) for f in two]
+
+
+def scores(directory: Path, term: str) -> dict[tuple[str, str, int], float]:
+    found = open_reader(directory).lexical([term], 100, EVERYTHING)
+    return {place: one.score for place, one in zip(places(found), found, strict=True)}
+
+
+def test_dead_rows_count_in_scores_only_until_a_run_over_whole_folders(directory: Path, tmp_path: Path) -> None:
+    """And those of one file saved over and over count once: what it had when its fragment was written."""
+    texts = [f"common {text}" for text in random_texts(300, seed=1)]
+    texts[:20] = [f"rare {text}" for text in texts[:20]]
+    writer = open_writer(directory, DIMENSIONS)
+    writer.replace([file("f", f"{n}", text) for n, text in enumerate(texts)])
+    writer.maintain(finish=True)
+    for turn in range(12):
+        writer.replace([file("f", "0", f"{texts[0]} w{turn % 2}")])
+        writer.maintain(finish=True)
+    fresh = open_writer(tmp_path / "fresh", DIMENSIONS)
+    fresh.replace([file("f", f"{n}", text) for n, text in enumerate([f"{texts[0]} w1", *texts[1:]])])
+    fresh.maintain(finish=True)
+    for term in ("rare", "common"):
+        wanted, found = scores(tmp_path / "fresh", term), scores(directory, term)
+        assert found.keys() == wanted.keys()
+        assert found == pytest.approx(wanted, rel=0.05)
+    assert scores(directory, "rare") != pytest.approx(scores(tmp_path / "fresh", "rare"), abs=1e-4)
+    assert layout(directory).dead == 1
+    writer.maintain(finish=True, exact=True)
+    for term in ("rare", "common"):
+        assert scores(directory, term) == pytest.approx(scores(tmp_path / "fresh", term), abs=1e-4)
+    assert layout(directory).dead == 0
+
+
+def test_a_run_writes_only_so_many_rows_anew_for_the_sake_of_scores(
+    directory: Path, writer: ChunkWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for half in "ab":
+        writer.replace([file(half, f"{n}", text) for n, text in enumerate(random_texts(50, seed=1))])
+        writer.maintain(finish=True)
+    writer.replace([FileChunks(FileRef("a", "1")), FileChunks(FileRef("b", "1")), FileChunks(FileRef("b", "2"))])
+    monkeypatch.setattr(maintenance, "EXACT_ROWS", 60)
+    writer.maintain(finish=True, exact=True)
+    assert layout(directory).dead == 1
+    writer.maintain(finish=True, exact=True)
+    assert layout(directory).dead == 0
+    assert layout(directory).live == 97
 
 
 def test_dead_rows_are_dropped_when_they_are_many(directory: Path, writer: ChunkWriter) -> None:

@@ -140,11 +140,14 @@ class LanceChunkWriter:
         with self._guard:
             return self._dataset.version
 
-    def maintain(self, *, finish: bool) -> None:
+    def maintain(self, *, finish: bool, exact: bool = False) -> None:
         """Keep search structures current and small; see :mod:`everfind_indexer.store.maintenance`."""
         with self._guard:
             with store_errors(self._directory):
-                worked = maintenance.settle(self._dataset) if finish else maintenance.keep_up(self._dataset)
+                if finish:
+                    worked = maintenance.settle(self._dataset, exact=exact)
+                else:
+                    worked = maintenance.keep_up(self._dataset)
                 if time.monotonic() >= self._cleanup_due:
                     maintenance.remove_old_versions(self._dataset)
                     self._cleanup_due = time.monotonic() + maintenance.CLEANUP_SECONDS
