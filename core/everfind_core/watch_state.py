@@ -7,14 +7,13 @@ kill nothing has to be cleared up.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from everfind_core.file_locks import is_locked, try_file_lock
 from everfind_core.index_directory import WATCH_LOCK, storage_error
 from everfind_core.model import Coverage
 from everfind_core.whole_files import replace_file
@@ -41,7 +40,7 @@ class WatchState:
 
 def read_watch_state(index_directory: Path) -> WatchState | None:
     """What the follower of an index knows; None if nobody follows."""
-    if not _is_followed(index_directory):
+    if not is_locked(index_directory / WATCH_LOCK):
         return None
     try:
         found = json.loads((index_directory / WATCH_STATE).read_text(encoding="utf-8"))
@@ -76,31 +75,10 @@ def following(index_directory: Path) -> Iterator[bool]:
     Raises:
         StorageError: the directory cannot be written.
     """
-    try:
-        index_directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(index_directory / WATCH_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise storage_error(error, index_directory) from error
-    try:
-        yield _locked(descriptor, fcntl.LOCK_EX)
-    finally:
-        os.close(descriptor)
-
-
-def _is_followed(index_directory: Path) -> bool:
-    try:
-        descriptor = os.open(index_directory / WATCH_LOCK, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return not _locked(descriptor, fcntl.LOCK_SH)
-    finally:
-        os.close(descriptor)
-
-
-def _locked(descriptor: int, how: int) -> bool:
-    try:
-        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+    with contextlib.ExitStack() as stack:
+        try:
+            index_directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            held = stack.enter_context(try_file_lock(index_directory / WATCH_LOCK, mode=0o644))
+        except OSError as error:
+            raise storage_error(error, index_directory) from error
+        yield held

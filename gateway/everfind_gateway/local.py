@@ -73,8 +73,8 @@ class LocalWorkspace:
         """
         from everfind_indexer.watching import Follower
 
-        settings = _indexer_settings(self._settings, ())
-        self._follower = Follower(self._indexer.get(), settings, on_report=on_report, create=create)
+        told = _indexer_settings(self._settings, ())
+        self._follower = Follower(self._indexer.get(), told, on_report=on_report, create=create)
         self._follower.start()
 
     def services(self) -> tuple[Service, ...]:
@@ -172,26 +172,14 @@ def _open_indexer(settings: Settings, embedder: Embedder, outgoing: tuple[str, .
 
 
 def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerSettings:
-    from everfind_core.lifecycle import Vocabulary
-    from everfind_indexer.settings import IndexerSettings, KeptVectors
-    from everfind_indexer.sizes import SizeLimits
+    from everfind_indexer.settings import indexer_settings
 
-    return IndexerSettings(
-        index_directory=settings.index_dir,
-        folders=settings.folders,
+    return indexer_settings(
+        settings,
         user_ignore=settings.user_ignore,
-        sizes=SizeLimits(settings.max_file_bytes, settings.max_document_bytes),
-        redact_secrets=settings.redact_secrets,
-        chunk_tokens=settings.chunk_tokens,
-        code_chunk_tokens=settings.code_chunk_tokens,
-        chunk_overlap=settings.chunk_overlap,
-        concurrency=settings.concurrency,
-        min_score=settings.min_score,
-        kept_vectors=KeptVectors.unless_off(
-            settings.vector_cache_dir, settings.vector_cache_days, settings.vector_cache_bytes
-        ),
-        vocabulary=Vocabulary.with_words(settings.lifecycle_words),
+        vectors=settings.vector_cache_dir,
         outgoing=outgoing,
+        digest=settings.digest,
     )
 
 

@@ -7,16 +7,15 @@ and ``server.lock``, which the server holds as long as it lives. Word without a 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from everfind_core import __version__
+from everfind_core.file_locks import is_locked, try_file_lock
 from everfind_core.index_directory import SERVER
 from everfind_core.whole_files import replace_file
 
@@ -51,21 +50,18 @@ class Announcement:
         self.first = False
         self._index_dir = index_dir
         self._digest = digest
-        self._lock = -1
+        self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Announcement:
         with contextlib.suppress(OSError):
             self._index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._lock = os.open(self._index_dir / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self.first = True
+            self.first = self._held.enter_context(try_file_lock(self._index_dir / LOCK))
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.first:
             (self._index_dir / FILE).unlink(missing_ok=True)
-        if self._lock >= 0:
-            os.close(self._lock)
+        self._held.close()
 
     def publish(self, address: str) -> None:
         """Say where the server listens, once it does. An index directory that cannot be written says nothing."""
@@ -84,7 +80,7 @@ def running_server(index_dir: Path, digest: str) -> RunningServer | None:
     word = _read(index_dir / FILE)
     if word is None or (word.index_dir, word.digest, word.version) != (str(index_dir), digest, __version__):
         return None
-    return word if _is_held(index_dir / LOCK) else None
+    return word if is_locked(index_dir / LOCK) else None
 
 
 def _read(path: Path) -> RunningServer | None:
@@ -98,27 +94,3 @@ def _read(path: Path) -> RunningServer | None:
             return RunningServer(**json.loads(file.read(_MAX_BYTES)))
     except (OSError, ValueError, TypeError):
         return None
-
-
-def _is_held(path: Path) -> bool:
-    with _opened(path) as lock:
-        if lock is None:
-            return False
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        return False
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int | None]:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        yield None
-        return
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)

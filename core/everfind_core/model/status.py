@@ -46,7 +46,8 @@ class FolderStatus:
 class WorkspaceStatus:
     """Coverage by folder, the model, sizes in bytes, and findings. ``indexed_at`` in seconds since the epoch.
 
-    ``version`` of everfind and ``settings_digest`` (hex) are those of the process that answers.
+    ``version`` of everfind and ``settings_digest`` (hex) are those of the process that answers; a service of a team,
+    which shares its settings with nobody, has no digest.
     """
 
     workspace: str

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from everfind_core.errors import EverfindError
+from everfind_core.file_locks import try_file_lock
 from everfind_core.paths import encode_os_path
 
 if TYPE_CHECKING:
@@ -82,16 +83,8 @@ class Notes:
     @contextmanager
     def held(self) -> Iterator[bool]:
         """Whether this process now is the one that indexes; released when it ends, however it ends."""
-        handle = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
-        finally:
-            os.close(handle)
+        with try_file_lock(self.directory / "lock") as held:
+            yield held
 
     def failed(self, error: EverfindError) -> None:
         """Keep why a run failed."""

@@ -91,11 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Sequence[Service]:
-    from everfind_core.lifecycle import Vocabulary
     from everfind_indexer.engine import IndexEngine
     from everfind_indexer.servicer import indexer_service
-    from everfind_indexer.settings import IndexerSettings, KeptVectors
-    from everfind_indexer.sizes import SizeLimits
+    from everfind_indexer.settings import indexer_settings
     from everfind_indexer.store import open_writer
     from everfind_indexer.syntax import SyntaxChunker
     from everfind_indexer.watching import Follower
@@ -106,25 +104,12 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
     to_embedder = stack.enter_context(Connection(settings.endpoint(settings.embedder), [embedder.SERVICE]))
     patient = PatientEmbedder(embedder.RemoteEmbedder(to_embedder))
     check_writable(settings.index_dir)
-    indexer_settings = IndexerSettings(
-        index_directory=settings.index_dir,
-        folders=settings.folders,
-        user_ignore=settings.user_ignore,
-        sizes=SizeLimits(settings.max_file_bytes, settings.max_document_bytes),
-        redact_secrets=settings.redact_secrets,
-        chunk_tokens=settings.chunk_tokens,
-        code_chunk_tokens=settings.code_chunk_tokens,
-        chunk_overlap=settings.chunk_overlap,
-        concurrency=settings.concurrency,
-        min_score=settings.min_score,
-        kept_vectors=KeptVectors.unless_off(
-            settings.vector_cache_dir or settings.index_dir, settings.vector_cache_days, settings.vector_cache_bytes
-        ),
-        vocabulary=Vocabulary.with_words(settings.lifecycle_words),
+    told = indexer_settings(
+        settings, user_ignore=settings.user_ignore, vectors=settings.vector_cache_dir or settings.index_dir
     )
-    engine = IndexEngine(indexer_settings, patient, SyntaxChunker(), open_writer)
+    engine = IndexEngine(told, patient, SyntaxChunker(), open_writer)
     if settings.watch:
-        follower = Follower(engine, indexer_settings)
+        follower = Follower(engine, told)
         stack.callback(follower.close)
         follower.start()
     return [indexer_service(engine, patient.wait_until_ready)]

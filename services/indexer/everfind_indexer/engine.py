@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everfind_core.calibration import LEAST_CHUNKS, as_used, floor_of
+from everfind_core.calibration import LEAST_CHUNKS
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
 from everfind_core.globs import compile_globs
-from everfind_core.index_directory import CATALOG, IndexLocation, current_index
+from everfind_core.index_directory import CATALOG, current_index
 from everfind_core.model import (
     Calibration,
-    Coverage,
     FileText,
     Folder,
-    FolderStatus,
     GrepAnswer,
     GrepRequest,
-    HealthFinding,
     IndexedFile,
     IndexReport,
     IndexRequest,
-    ModelInfo,
     ReadFileRequest,
-    SkippedFile,
     WorkspaceStatus,
 )
 from everfind_core.ports import Chunker, Embedder, EventSink
-from everfind_core.watch_state import read_watch_state, with_waiting
 from everfind_core.workspaces import check_workspace
 from everfind_indexer.catalog import Catalog
 from everfind_indexer.checks import check_run
-from everfind_indexer.findings import document_findings
 from everfind_indexer.grep import grep
-from everfind_indexer.lock import lock_holder
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
+from everfind_indexer.status import workspace_status
 
 if TYPE_CHECKING:
     from everfind_indexer.target import StoreOpener
@@ -115,43 +106,7 @@ class IndexEngine:
 
     def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""
-        directory = self._settings.index_directory
-        try:
-            location = current_index(directory)
-        except IndexMissingError:
-            return self._status_without_index()
-        published = location.read_coverage()
-        known = {f.folder.name: f for f in published.folders}
-        watch = read_watch_state(directory)
-        added = self._sources.by_name()
-        folders = tuple(
-            FolderStatus(
-                folder=added.get(name) or known[name].folder,
-                coverage=with_waiting(known[name].coverage if name in known else Coverage(), watch, (name,)),
-                usable=self._sources.usable(added.get(name) or known[name].folder),
-                added=name in added,
-                redactions=known[name].redactions if name in known else 0,
-                watched=watch is not None and name in added,
-            )
-            for name in sorted({*known, *added})
-        )
-        return WorkspaceStatus(
-            workspace=self._settings.workspace,
-            index_directory=str(directory),
-            generation=self._generation(location),
-            folders=folders,
-            coverage=with_waiting(published.total(), watch),
-            model=location.manifest.model,
-            indexed_at=published.indexed_at,
-            disk_bytes=_disk_bytes(directory),
-            redactions=sum(f.redactions for f in folders),
-            writer=lock_holder(directory),
-            skipped_files=self._skipped(location) if skipped_files else (),
-            calibration=self._calibration(location),
-            floor=floor_of(location.manifest.model, location.read_calibration(), self._settings.min_score),
-            findings=self._findings(location),
-            outgoing=(*_outgoing(location.manifest.model), *self._settings.outgoing),
-        )
+        return workspace_status(self._settings, self._sources, skipped_files=skipped_files)
 
     def _none_of(self, folder: str) -> Sequence[IndexedFile]:
         """The files of a folder that is not indexed; raises FolderNotFoundError if it is not added either."""
@@ -183,48 +138,3 @@ class IndexEngine:
         except EverfindError:
             return ""
         return state.content_hash if state else ""
-
-    def _generation(self, location: IndexLocation) -> int:
-        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
-            return location.generation_base + catalog.generation()
-
-    def _findings(self, location: IndexLocation) -> tuple[HealthFinding, ...]:
-        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
-            return document_findings(catalog)
-
-    def _calibration(self, location: IndexLocation) -> Calibration | None:
-        found = location.read_calibration()
-        return None if found is None else as_used(found, location.manifest.model, self._settings.min_score)
-
-    def _skipped(self, location: IndexLocation) -> tuple[SkippedFile, ...]:
-        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
-            return tuple(s for name in catalog.folders() for s in catalog.skipped_files(name))
-
-    def _status_without_index(self) -> WorkspaceStatus:
-        folders = tuple(FolderStatus(f, Coverage(), self._sources.usable(f)) for f in self._settings.folders)
-        return WorkspaceStatus(
-            workspace=self._settings.workspace,
-            index_directory=str(self._settings.index_directory),
-            generation=0,
-            folders=folders,
-            coverage=Coverage(),
-            writer=lock_holder(self._settings.index_directory),
-            outgoing=self._settings.outgoing,
-        )
-
-
-def _outgoing(model: ModelInfo) -> tuple[str, ...]:
-    """What the model makes leave the machine."""
-    return (f"the text of indexed files, and queries, to {model.endpoint}",) if model.endpoint else ()
-
-
-def _disk_bytes(directory: Path) -> int:
-    """Bytes of all files below ``directory``; those that vanish meanwhile do not count."""
-    total = 0
-    for root, _, names in os.walk(directory):
-        for name in names:
-            try:
-                total += (Path(root) / name).lstat().st_size
-            except OSError:
-                continue
-    return total

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import socket
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexLockedError
+from everfind_core.file_locks import try_lock
 from everfind_core.index_directory import LOCK, storage_error
 from everfind_core.paths import printable
 
@@ -60,24 +60,18 @@ def lock_holder(index_directory: Path) -> str:
     except OSError:
         return ""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _holder(descriptor)
+        return "" if try_lock(descriptor, shared=True) else _holder(descriptor)
     except OSError:
         return ""
     finally:
         os.close(descriptor)
-    return ""
 
 
 def _try_lock(descriptor: int, index_directory: Path) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return try_lock(descriptor)
     except OSError as error:
         raise storage_error(error, index_directory) from error
-    return True
 
 
 def _own_note() -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from everfind_core.lifecycle import DEFAULT_VOCABULARY, Vocabulary
 from everfind_core.model import Folder, LineKind, ModelInfo
@@ -33,7 +34,8 @@ class IndexerSettings:
     ``min_score`` is what searches of this workspace ask for instead of a calibrated floor; None for that.
     ``user_ignore`` is an ``.indexignore`` that holds for every folder; None if there is none. ``kept_vectors`` is where
     vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers. ``outgoing`` says what
-    leaves the machine besides what the embedding model says of itself.
+    leaves the machine besides what the embedding model says of itself. ``digest`` (hex) is that of all settings that shape
+    index and answers, for ``status`` to tell; empty where nobody computes it.
     """
 
     index_directory: Path
@@ -50,6 +52,7 @@ class IndexerSettings:
     kept_vectors: KeptVectors | None = None
     vocabulary: Vocabulary = DEFAULT_VOCABULARY
     outgoing: tuple[str, ...] = ()
+    digest: str = ""
 
     def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
         """Chunk sizes by line kind, within the model's window."""
@@ -58,3 +61,48 @@ class IndexerSettings:
         return limits_by_kind(
             model.text_budget, prose=self.chunk_tokens, code=self.code_chunk_tokens, overlap=self.chunk_overlap
         )
+
+
+class Configuration(Protocol):
+    """The settings of a process, whichever it is, as far as they are about indexing; by their names there."""
+
+    index_dir: Path
+    folders: tuple[Folder, ...]
+    max_file_bytes: int
+    max_document_bytes: int
+    redact_secrets: bool
+    chunk_tokens: int
+    code_chunk_tokens: int
+    chunk_overlap: int
+    concurrency: int
+    min_score: float | None
+    vector_cache_days: float
+    vector_cache_bytes: int
+    lifecycle_words: tuple[str, ...]
+
+
+def indexer_settings(
+    given: Configuration,
+    *,
+    user_ignore: Path | None,
+    vectors: Path,
+    outgoing: tuple[str, ...] = (),
+    digest: str = "",
+) -> IndexerSettings:
+    """What the indexer is told by a process's configuration; ``vectors`` is the directory in which they are kept."""
+    return IndexerSettings(
+        index_directory=given.index_dir,
+        folders=given.folders,
+        user_ignore=user_ignore,
+        sizes=SizeLimits(given.max_file_bytes, given.max_document_bytes),
+        redact_secrets=given.redact_secrets,
+        chunk_tokens=given.chunk_tokens,
+        code_chunk_tokens=given.code_chunk_tokens,
+        chunk_overlap=given.chunk_overlap,
+        concurrency=given.concurrency,
+        min_score=given.min_score,
+        kept_vectors=KeptVectors.unless_off(vectors, given.vector_cache_days, given.vector_cache_bytes),
+        vocabulary=Vocabulary.with_words(given.lifecycle_words),
+        outgoing=outgoing,
+        digest=digest,
+    )

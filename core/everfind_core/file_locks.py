@@ -1,0 +1,55 @@
+"""Locks of the operating system on files: a lock ends with whoever holds it, however that ends.
+
+It belongs to an open file, so it is held until the descriptor is closed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def try_lock(descriptor: int, *, shared: bool = False) -> bool:
+    """Lock an open file if nobody else has; ``shared`` stands beside other shared locks.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def try_file_lock(path: Path, *, mode: int = 0o600) -> Iterator[bool]:
+    """Lock the file, which is made where it is not there, for the length of the block; gives whether it is held.
+
+    Raises:
+        OSError: the file cannot be opened, or its file system has no locks.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, mode)
+    try:
+        yield try_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody holds the file's lock; false where that cannot be told. Reads only."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | _FLAGS)
+    except OSError:
+        return False
+    try:
+        return not try_lock(descriptor, shared=True)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
