@@ -6,20 +6,16 @@ again and found to be there already.
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
-from everfind_core.index_directory import REBUILD_HINT
-from everfind_core.lifecycle import Fate, Problem, Statement, join_refs, split_refs
+from everfind_core.lifecycle import Statement
 from everfind_core.model import Coverage, FileRef, FileState, IndexedFile, SkippedFile, SkipReason
+from everfind_indexer.catalog_database import CatalogDatabase
+from everfind_indexer.document_lives import SCHEMA as DOCUMENTS
+from everfind_indexer.document_lives import UNSETTLE, DocumentLives, taken
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
@@ -34,11 +30,6 @@ CREATE TABLE IF NOT EXISTS left_out (
     folder TEXT NOT NULL, path TEXT NOT NULL, reason TEXT NOT NULL, message TEXT NOT NULL,
     PRIMARY KEY (folder, path)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS documents (
-    folder TEXT NOT NULL, path TEXT NOT NULL, statement TEXT NOT NULL, fate TEXT NOT NULL,
-    PRIMARY KEY (folder, path)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS problems (folder TEXT NOT NULL, path TEXT NOT NULL, message TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 """
 
@@ -66,10 +57,7 @@ _TAKE = """
         WHERE folder = old.folder AND reason = old.{reason};
     DELETE FROM totals WHERE folder = old.folder AND reason = old.{reason} AND files = 0;
 """
-_DOUBTFUL = '["?", "", ""]'
 _UNSIGNED = 2**64 - 1
-_ROOM = 64 * 1024
-"""Bytes of a disk below which an I/O error is one of space: SQLite grows its shared memory by 32 KiB."""
 _COLUMNS = (
     "folder, path, size, mtime_ns, ctime_ns, inode, checked_ns, content_hash, chunks, tokens, redactions, skip, message"
 )
@@ -86,25 +74,15 @@ _UPSERT_LEFT_OUT = (
 
 
 class Catalog:
-    """The states of all files of one index. Not thread-safe: one run uses it from one thread."""
+    """The states of all files of one index, and their ``lives``. Not thread-safe: one run uses it from one thread."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self._path = path
-        try:
-            if read_only:
-                # Even a reader needs to write beside the file, unless it takes it for one that nobody changes.
-                frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
-                uri = f"{path.absolute().as_uri()}?mode=ro{frozen}"
-                self._db = sqlite3.connect(uri, uri=True, isolation_level=None)
-            else:
-                self._db = sqlite3.connect(path, isolation_level=None)
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=NORMAL")
-                self._db.executescript(_SCHEMA)
-                if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'totals'").fetchone():
-                    self._db.executescript(f"BEGIN IMMEDIATE; {_TOTALS} {_triggers()} COMMIT;")
-        except sqlite3.Error as error:
-            raise self._error(error) from error
+        self._db = CatalogDatabase(path, read_only=read_only)
+        self.lives = DocumentLives(self._db)
+        if not read_only:
+            self._db.script(_SCHEMA + DOCUMENTS)
+            if not self._db.has_table("totals"):
+                self._db.script(f"BEGIN IMMEDIATE; {_TOTALS} {_triggers()} COMMIT;")
 
     def states(self, folder: str, below: Sequence[str] = ()) -> Iterator[FileState]:
         """States of a folder's files in the order of their paths; with ``below``, of those at or below these paths.
@@ -114,14 +92,14 @@ class Catalog:
         found = (
             _state(row)
             for where, values in _at_or_below(folder, below)
-            for row in self._each(f"SELECT {_COLUMNS} FROM files WHERE {where} ORDER BY path", values)  # noqa: S608 - constants only
+            for row in self._db.each(f"SELECT {_COLUMNS} FROM files WHERE {where} ORDER BY path", values)  # noqa: S608 - constants only
         )
         return iter(sorted(found, key=lambda state: state.ref.path)) if len(below) > 1 else found
 
     def state(self, folder: str, path: str) -> FileState | None:
         """One file's state; None if it is not known."""
         statement = f"SELECT {_COLUMNS} FROM files WHERE folder = ? AND path = ?"  # noqa: S608 - constants only
-        rows = self._all(statement, [folder, path])
+        rows = self._db.all(statement, [folder, path])
         return _state(rows[0]) if rows else None
 
     def record(
@@ -137,18 +115,10 @@ class Catalog:
         ``statements`` are of files that the store took anew; None for what is no document. Fates wait to be settled.
         """
         gone = [(ref.folder, ref.path) for ref in forgotten]
-        told = [
-            (ref.folder, ref.path, json.dumps(asdict(said)), fate_text(Fate(said.status, said.date)))
-            for ref, said in statements.items()
-            if said is not None
-        ]
-        silent = [(ref.folder, ref.path) for ref, said in statements.items() if said is None]
-        self._write(
+        self._db.write(
             (_UPSERT, [_row(state) for state in states]),
             ("DELETE FROM files WHERE folder = ? AND path = ?", gone),
-            ("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", told),
-            ("DELETE FROM documents WHERE folder = ? AND path = ?", gone + silent),
-            ("DELETE FROM facts WHERE name = 'settled'", [()] if told or silent or gone else []),
+            *taken(statements, gone),
             ("INSERT OR REPLACE INTO facts VALUES ('generation', ?)", [] if generation is None else [(generation,)]),
         )
 
@@ -157,7 +127,7 @@ class Catalog:
         rows = sorted((s.ref.folder, s.ref.path, s.reason.value, s.message) for s in left_out)
         if rows == self._left_out(folder, below):
             return
-        self._write(
+        self._db.write(
             *(
                 (f"DELETE FROM left_out WHERE {where}", [values])  # noqa: S608 - constants only
                 for where, values in _at_or_below(folder, below)
@@ -168,54 +138,18 @@ class Catalog:
     def forget_folder(self, folder: str) -> int:
         """Drop a folder; gives the number of indexed files it had."""
         count = self.coverage(folder)[0].files
-        self._write(
+        self._db.write(
             ("DELETE FROM files WHERE folder = ?", [(folder,)]),
             ("DELETE FROM left_out WHERE folder = ?", [(folder,)]),
             ("DELETE FROM documents WHERE folder = ?", [(folder,)]),
-            ("DELETE FROM facts WHERE name = 'settled'", [()]),
+            (UNSETTLE, [()]),
         )
         return count
-
-    def documents(self) -> dict[FileRef, tuple[Statement, Fate]]:
-        """What each document says, and the fate that the store's rows have."""
-        rows = self._all("SELECT folder, path, statement, fate FROM documents", [])
-        return {FileRef(folder, path): (_statement(said), fate_of(fate)) for folder, path, said, fate in rows}
-
-    def is_settled(self) -> bool:
-        """Whether the store has the fates that follow from what all documents say."""
-        return bool(self._all("SELECT 1 FROM facts WHERE name = 'settled'", []))
-
-    def doubt_fates(self, refs: Iterable[FileRef]) -> None:
-        """Before the store takes other fates: until they are recorded, nobody knows which ones its rows have."""
-        doubtful = [(_DOUBTFUL, ref.folder, ref.path) for ref in refs]
-        self._write(("UPDATE documents SET fate = ? WHERE folder = ? AND path = ?", doubtful))
-
-    def record_fates(
-        self, fates: Mapping[FileRef, Fate], problems: Iterable[Problem], *, generation: int | None = None
-    ) -> None:
-        """Note the fates that the store took, and what is wrong with statements: all is settled."""
-        self._write(
-            (
-                "UPDATE documents SET fate = ? WHERE folder = ? AND path = ?",
-                [(fate_text(fate), ref.folder, ref.path) for ref, fate in fates.items()],
-            ),
-            ("DELETE FROM problems", [()]),
-            ("INSERT INTO problems VALUES (?, ?, ?)", [(p.ref.folder, p.ref.path, p.message) for p in problems]),
-            ("INSERT OR REPLACE INTO facts VALUES ('settled', 1)", [()]),
-            ("INSERT OR REPLACE INTO facts VALUES ('generation', ?)", [] if generation is None else [(generation,)]),
-        )
-
-    def problems(self) -> list[Problem]:
-        """What is wrong with what documents say of each other."""
-        if not self._all("SELECT 1 FROM sqlite_master WHERE name = 'problems'", []):
-            return []  # an index from before there were any
-        rows = self._all("SELECT folder, path, message FROM problems ORDER BY folder, path, message", [])
-        return [Problem(FileRef(folder, path), message) for folder, path, message in rows]
 
     def folders(self) -> list[str]:
         """Names of the folders of which anything is known."""
         statement = "SELECT DISTINCT folder FROM totals ORDER BY folder"
-        return [row[0] for row in self._all(statement, [])]
+        return [row[0] for row in self._db.all(statement, [])]
 
     def generation(self) -> int:
         """The store's generation at the last :meth:`record`; 0 before the first."""
@@ -223,16 +157,16 @@ class Catalog:
 
     def fact(self, name: str) -> int:
         """A number that was noted under this name; 0 if none was."""
-        rows = self._all("SELECT value FROM facts WHERE name = ?", [name])
+        rows = self._db.all("SELECT value FROM facts WHERE name = ?", [name])
         return int(rows[0][0]) if rows else 0
 
     def set_fact(self, name: str, value: int) -> None:
         """Note a number."""
-        self._write(("INSERT OR REPLACE INTO facts VALUES (?, ?)", [(name, value)]))
+        self._db.write(("INSERT OR REPLACE INTO facts VALUES (?, ?)", [(name, value)]))
 
     def coverage(self, folder: str) -> tuple[Coverage, int]:
         """A folder's coverage, and how many secrets were masked in it."""
-        rows = self._all(
+        rows = self._db.all(
             "SELECT reason, files, chunks, redactions FROM totals WHERE folder = ? ORDER BY reason", [folder]
         )
         skipped = {reason: files for reason, files, _, _ in rows if reason}
@@ -250,11 +184,11 @@ class Catalog:
     def ignored_directories(self, folder: str) -> list[str]:
         """Directories of a folder that rules leave out as a whole, each with ``/`` at its end."""
         statement = "SELECT path FROM left_out WHERE folder = ? AND reason = ? AND path LIKE '%/'"
-        return [path for (path,) in self._all(statement, [folder, SkipReason.IGNORED.value])]
+        return [path for (path,) in self._db.all(statement, [folder, SkipReason.IGNORED.value])]
 
     def skipped_files(self, folder: str) -> list[SkippedFile]:
         """Everything left out of a folder, by path."""
-        rows = self._all(
+        rows = self._db.all(
             "SELECT path, skip, message FROM files WHERE folder = ? AND skip != '' "
             "UNION ALL SELECT path, reason, message FROM left_out WHERE folder = ? ORDER BY 1",
             [folder, folder],
@@ -268,74 +202,8 @@ class Catalog:
     def _left_out(self, folder: str, below: Sequence[str]) -> list[tuple[str, str, str, str]]:
         statement = "SELECT folder, path, reason, message FROM left_out WHERE"
         return sorted(
-            row for where, values in _at_or_below(folder, below) for row in self._all(f"{statement} {where}", values)
+            row for where, values in _at_or_below(folder, below) for row in self._db.all(f"{statement} {where}", values)
         )
-
-    def _each(self, statement: str, values: Sequence[str]) -> Iterator[Any]:
-        try:
-            yield from self._db.execute(statement, values)
-        except sqlite3.Error as error:
-            raise self._error(error) from error
-
-    def _all(self, statement: str, values: Sequence[str]) -> list[Any]:
-        try:
-            return self._db.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._error(error) from error
-
-    def _write(self, *statements: tuple[str, Sequence[Sequence[object]]]) -> None:
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            for statement, rows in statements:
-                self._db.executemany(statement, rows)
-            self._db.execute("COMMIT")
-        except sqlite3.Error as error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise self._error(error) from error
-
-    def _error(self, error: sqlite3.Error) -> StorageError | IndexDamagedError:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(self._path.parent)):
-            return StorageFullError(
-                f"no space left in {self._path.parent}", hint="Free some space, then run `everfind index` again."
-            )
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
-            return IndexDamagedError(f"the index is damaged: {self._path} cannot be read", hint=REBUILD_HINT)
-        return StorageError(
-            f"cannot use {self._path}: {error}", hint="Check owner, mode and disk of the index directory."
-        )
-
-
-def _is_full(directory: Path) -> bool:
-    """Whether a disk has no room for what SQLite adds to its shared memory: it calls that an I/O error."""
-    try:
-        return shutil.disk_usage(directory).free < _ROOM
-    except OSError:
-        return False
-
-
-def fate_text(fate: Fate) -> str:
-    """A fate as it is kept; :func:`fate_of` reads it."""
-    return json.dumps([fate.status, fate.date, join_refs(fate.successors)])
-
-
-def fate_of(text: str) -> Fate:
-    """The fate that :func:`fate_text` wrote."""
-    status, date, successors = json.loads(text)
-    return Fate(status, date, split_refs(successors))
-
-
-def _statement(text: str) -> Statement:
-    said = json.loads(text)
-    return Statement(
-        title=said["title"],
-        numbers=tuple((series, number) for series, number in said["numbers"]),
-        status=said["status"],
-        date=said["date"],
-        superseded_by=tuple(said["superseded_by"]),
-        supersedes=tuple(said["supersedes"]),
-    )
 
 
 def _at_or_below(folder: str, below: Sequence[str]) -> list[tuple[str, list[str]]]:

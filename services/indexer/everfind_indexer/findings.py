@@ -12,7 +12,7 @@ _HINT = "Correct the reference in the document: a path, a link, a number or a ti
 
 def document_findings(catalog: Catalog) -> tuple[HealthFinding, ...]:
     """What is wrong with what documents say of each other."""
-    problems = catalog.problems()
+    problems = catalog.lives.problems()
     findings = [
         HealthFinding(
             "documents", Severity.WARNING, f"{problem.ref.folder}/{problem.ref.path}: {problem.message}", _HINT

@@ -34,8 +34,8 @@ class IndexerSettings:
     ``min_score`` is what searches of this workspace ask for instead of a calibrated floor; None for that.
     ``user_ignore`` is an ``.indexignore`` that holds for every folder; None if there is none. ``kept_vectors`` is where
     vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers. ``outgoing`` says what
-    leaves the machine besides what the embedding model says of itself. ``digest`` (hex) is that of all settings that shape
-    index and answers, for ``status`` to tell; empty where nobody computes it.
+    leaves the machine besides what the embedding model says of itself. ``digest`` (hex) is that of all settings that
+    shape index and answers, for ``status`` to tell; empty where nobody computes it.
     """
 
     index_directory: Path

@@ -12,13 +12,14 @@ RESTATED_FILES = 1_000
 
 def settle_documents(target: Target, vocabulary: Vocabulary) -> None:
     """Give every document the fate that follows from all statements. Embeds nothing; may be repeated at any time."""
-    if target.catalog.is_settled():
+    lives = target.catalog.lives
+    if lives.is_settled():
         return
-    documents = target.catalog.documents()
+    documents = lives.all()
     settled = settle({ref: statement for ref, (statement, _) in documents.items()}, vocabulary)
     changed = {ref: fate for ref, fate in settled.fates.items() if fate != documents[ref][1]}
-    target.catalog.doubt_fates(changed)
+    lives.doubt(changed)
     rest = iter(changed.items())
     while part := dict(islice(rest, RESTATED_FILES)):
         target.store.restate(part)
-    target.catalog.record_fates(changed, settled.problems, generation=target.store.generation())
+    lives.settle(changed, settled.problems, generation=target.store.generation())

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
 from everfind_core.model import Coverage, FileRef, FileState, SkippedFile, SkipReason
 from everfind_indexer.catalog import Catalog
+from everfind_indexer.catalog_database import CatalogDatabase
 
 NUMBER = st.integers(0, 2**63 - 1)
 STATES = st.builds(
@@ -173,5 +174,5 @@ def test_an_io_error_on_a_full_disk_is_one_of_space(
     monkeypatch.setattr(shutil, "disk_usage", lambda _place: usage)
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = code
-    with closing(Catalog(tmp_path / "c")) as catalog:
-        assert type(catalog._error(error)) is expected
+    with closing(CatalogDatabase(tmp_path / "c", read_only=False)) as database:
+        assert type(database._error(error)) is expected

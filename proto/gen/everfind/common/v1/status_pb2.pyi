@@ -167,7 +167,7 @@ class WorkspaceStatus(_message.Message):
     version: _builtins.str
     """Version of everfind that answers."""
     settings_digest: _builtins.str
-    """Digest (hex) of the settings that the service runs with; equal digests behave the same."""
+    """Digest (hex) of the settings that the process runs with; equal digests behave the same. A service of a team has none."""
     @_builtins.property
     def folders(self) -> _containers.RepeatedCompositeFieldContainer[Global___FolderStatus]:
         """Each folder that is added or has chunks in the index."""

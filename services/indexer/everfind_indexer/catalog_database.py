@@ -1,0 +1,99 @@
+"""The catalog's SQLite file: opened, read, written a transaction at a time, and its faults in everfind's words."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
+from everfind_core.index_directory import REBUILD_HINT
+
+Statement = tuple[str, Sequence[Sequence[object]]]
+"""SQL, and the values of each of its executions."""
+
+_ROOM = 64 * 1024
+"""Bytes of a disk below which an I/O error is one of space: SQLite grows its shared memory by 32 KiB."""
+
+
+class CatalogDatabase:
+    """One SQLite file. Not thread-safe.
+
+    All calls raise StorageError, StorageFullError or IndexDamagedError for what SQLite raises.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool) -> None:
+        self._path = path
+        try:
+            if read_only:
+                # Even a reader needs to write beside the file, unless it takes it for one that nobody changes.
+                frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
+                uri = f"{path.absolute().as_uri()}?mode=ro{frozen}"
+                self._db = sqlite3.connect(uri, uri=True, isolation_level=None)
+            else:
+                self._db = sqlite3.connect(path, isolation_level=None)
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def has_table(self, name: str) -> bool:
+        """Whether a table is there."""
+        return bool(self.all("SELECT 1 FROM sqlite_master WHERE name = ?", [name]))
+
+    def script(self, statements: str) -> None:
+        """Execute SQL without values."""
+        try:
+            self._db.executescript(statements)
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def each(self, statement: str, values: Sequence[str] = ()) -> Iterator[Any]:
+        """The rows that a query finds, as they are asked for."""
+        try:
+            yield from self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def all(self, statement: str, values: Sequence[str] = ()) -> list[Any]:
+        """The rows that a query finds."""
+        return list(self.each(statement, values))
+
+    def write(self, *statements: Statement) -> None:
+        """Execute statements in one transaction: all of them, or none."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            for statement, rows in statements:
+                self._db.executemany(statement, rows)
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise self._error(error) from error
+
+    def close(self) -> None:
+        """Release the file."""
+        self._db.close()
+
+    def _error(self, error: sqlite3.Error) -> StorageError | IndexDamagedError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(self._path.parent)):
+            return StorageFullError(
+                f"no space left in {self._path.parent}", hint="Free some space, then run `everfind index` again."
+            )
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+            return IndexDamagedError(f"the index is damaged: {self._path} cannot be read", hint=REBUILD_HINT)
+        return StorageError(
+            f"cannot use {self._path}: {error}", hint="Check owner, mode and disk of the index directory."
+        )
+
+
+def _is_full(directory: Path) -> bool:
+    """Whether a disk has no room for what SQLite adds to its shared memory: it calls that an I/O error."""
+    try:
+        return shutil.disk_usage(directory).free < _ROOM
+    except OSError:
+        return False
