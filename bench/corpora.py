@@ -11,10 +11,10 @@ STDLIB = Path(sysconfig.get_path("stdlib"))
 _LEFT_OUT = frozenset({"test", "site-packages", "__pycache__"})
 
 
-def stdlib(destination: Path, *, files: int | None = None) -> Path:
-    """The standard library's sources without its tests; with ``files``, the first so many by name."""
+def stdlib(destination: Path, *, files: int | None = None, every: int = 1) -> Path:
+    """The standard library's sources without its tests, each ``every``-th by name; with ``files``, so many at most."""
     sources = [p for p in sorted(STDLIB.rglob("*.py")) if not _is_left_out(p)]
-    for source in sources[:files]:
+    for source in sources[::every][:files]:
         target = destination / source.relative_to(STDLIB)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +30,15 @@ from everfind_indexer.syntax import SyntaxChunker
 
 Ids = npt.NDArray[np.int64]
 
+CODE_STEP = 3
+"""One file in so many of the standard library: 1.5 M tokens, under a minute of two quiet cores."""
+
 
 def measure(*, quick: bool = False) -> Iterator[Figure]:
     """Efficiency, token overhead and memory of a cold index of code and of pages."""
     with tempfile.TemporaryDirectory() as scratch:
         base = Path(scratch)
-        code = corpora.stdlib(base / "code", files=80 if quick else None)
+        code = corpora.stdlib(base / "code", files=30 if quick else None, every=CODE_STEP)
         pages = corpora.pages(base / "pages", minimum=500)
         yield from _corpus("code", code, base)
         yield from _corpus("pages", pages, base)
@@ -69,16 +72,23 @@ def _corpus(name: str, corpus: Path, base: Path) -> Iterator[Figure]:
     before = _bare_loop(sequences)
     cost, report = _index(corpus, base / f"home-{name}")
     after = _bare_loop(sequences)
-    bare = (before + after) / 2
+    bare = Bare((before.wall + after.wall) / 2, (before.cpu + after.cpu) / 2)
     files, tokens = report["files"]["indexed"], sum(map(len, sequences))
-    note = f"{files} files, {tokens:,} tokens; bare {before:.1f} s, {after:.1f} s, index {cost.wall:.1f} s"
+    note = f"{files} files, {tokens:,} tokens; bare {before.wall:.1f} s, {after.wall:.1f} s, index {cost.wall:.1f} s"
     yield Figure(
         f"{name}: pipeline efficiency (bare loop / whole index)",
-        bare / cost.wall,
+        bare.wall / cost.wall,
         "ratio",
-        0.85,
+        0.92,
         at_most=False,
         note=note,
+    )
+    yield Figure(
+        f"{name}: all but embedding / whole index, CPU",
+        1 - bare.cpu / cost.cpu,
+        "ratio",
+        0.08,
+        note=f"bare {bare.cpu:.1f} s, index {cost.cpu:.1f} s, start of the process included",
     )
     yield Figure(
         f"{name}: tokens embedded / tokens of the corpus", report["tokens"] / report["corpus_tokens"], "ratio", 1.3
@@ -110,8 +120,15 @@ def _sequences(corpus: Path) -> list[Ids]:
     return list(sequences.values())
 
 
-def _bare_loop(sequences: Sequence[Ids]) -> float:
-    """Seconds that the model alone needs for ``sequences``, with the best session settings, on all cores."""
+class Bare(NamedTuple):
+    """Seconds that the model alone needs."""
+
+    wall: float
+    cpu: float
+
+
+def _bare_loop(sequences: Sequence[Ids]) -> Bare:
+    """What the model alone needs for ``sequences``, with the best session settings, on all cores."""
     model = load_packaged()
     runs = _plan_runs([len(s) for s in sequences], model.run_tokens)
 
@@ -120,9 +137,9 @@ def _bare_loop(sequences: Sequence[Ids]) -> float:
 
     with ThreadPoolExecutor(cpu_quota()) as threads:
         list(threads.map(one, runs[:16]))
-        start = time.perf_counter()
+        wall, cpu = time.perf_counter(), time.process_time()
         list(threads.map(one, runs))
-        return time.perf_counter() - start
+        return Bare(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def _plan_runs(lengths: Sequence[int], run_tokens: int) -> list[npt.NDArray[np.intp]]:

@@ -75,8 +75,8 @@ def document_terms(text: str, *, path: str, symbol: str = "", heading: str = "")
     """
     directory, _, name = path.rpartition("/")
     stem_of_name = name.rpartition(".")[0] or name
-    fields = [text, *[symbol, heading] * _FIELD_WEIGHT, directory, name, *[stem_of_name] * (_NAME_WEIGHT - 1)]
-    return " ".join(filter(None, map(_text_terms, fields)))
+    fields = [*[symbol, heading] * _FIELD_WEIGHT, directory, name, *[stem_of_name] * (_NAME_WEIGHT - 1)]
+    return " ".join(filter(None, [_text_terms(text), *map(_field_terms, fields)]))
 
 
 def query_terms(query: str) -> list[str]:
@@ -88,6 +88,12 @@ def query_terms(query: str) -> list[str]:
     terms = dict.fromkeys(" ".join(map(_query_chain_terms, _chains(query))).split())
     telling = [term for term in terms if term not in _STOP_WORDS]
     return (telling or list(terms))[:MAX_QUERY_TERMS]
+
+
+@lru_cache(maxsize=1 << 10)
+def _field_terms(field: str) -> str:
+    """Those of a field that many chunks share."""
+    return _text_terms(field)
 
 
 def _text_terms(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,7 @@ class FileTokenizer:
         """Tokens of ``text``, without special tokens, prefix, truncation or padding."""
         encoding = self._encode(text)
         count = len(encoding)
-        starts = np.fromiter((start for start, _ in encoding.offsets), np.int64, count)
+        starts = np.fromiter(chain.from_iterable(encoding.offsets), np.int64, 2 * count)[::2]
         return TokenSpans(np.array(encoding.ids, np.int64), np.maximum.accumulate(starts))
 
     def encode_ids(self, text: str) -> TokenIds:
