@@ -87,7 +87,8 @@ def first_line(lines: Sequence[str], columns: Sequence[int], number: int) -> int
         if columns[above] == BLANK or columns[above] < column:
             break
         text = lines[above].lstrip()
-        if columns[above] == column and text.startswith(_DECORATORS if crossed else _COMMENTS):
+        aligned = columns[above] == column or (columns[above] == column + 1 and text.startswith("*"))
+        if aligned and text.startswith(_DECORATORS if crossed else _COMMENTS):
             first, crossed = above, False
         elif columns[above] > column or text.startswith(_CLOSERS):
             crossed = True

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from everfind_core.chunking.code import opens_block
 from everfind_indexer.syntax.bounds import trial
 from everfind_indexer.syntax.collecting import CONSTANT, Names
 from everfind_indexer.syntax.grammars import Grammar, dialect, grammar
@@ -89,7 +90,7 @@ def parse(lines: Sequence[str], text: str, language: str) -> Syntax:
                 found.append(definition)
                 for named in captures.get("name", ())[:1]:
                     names.define(nodes[0], named, definition.last, definition.name, definition.kind)
-    _mark_unread(syntax.unread, errors, items)
+    _mark_unread(syntax.unread, lines, errors, items)
     return replace(syntax, definitions=_by_line(found), symbols=FileSymbols.of(names))
 
 
@@ -166,12 +167,16 @@ def _by_line(found: Sequence[Definition]) -> dict[int, Definition]:
     return dict(sorted(chosen.items()))
 
 
-def _mark_unread(unread: bytearray, errors: Sequence[Node], items: Sequence[Node]) -> None:
-    """The lines of errors, but for what was read inside them; where that starts, something may be broken before it."""
+def _mark_unread(unread: bytearray, lines: Sequence[str], errors: Sequence[Node], items: Sequence[Node]) -> None:
+    """The lines of errors, but for what was read inside them; where that starts, something may be broken before it.
+
+    What ends with the opening of a block has lost its body: its last line may be a definition.
+    """
     for node in errors:
         first, last = node.start_point.row, _last_line(node)
         unread[first : last + 1] = b"\1" * (last + 1 - first)
     for node in items if errors else ():
         first, last = node.start_point.row, _last_line(node)
         if last > first and not node.has_error:
-            unread[first + 1 : last + 1] = bytes(last - first)
+            beyond = last + (not opens_block(lines[last]))
+            unread[first + 1 : beyond] = bytes(beyond - first - 1)

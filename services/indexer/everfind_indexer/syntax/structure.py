@@ -36,6 +36,8 @@ def analyse(source: Source, syntax: Syntax, language: str) -> Structure:
     scopes = _Scopes(lines, columns)
     for number in range(len(lines)):
         scopes.leave(number)
+        if lines[number].lstrip().startswith("}"):
+            scopes.close_brace(columns[number])
         definition = syntax.definitions.get(number)
         if definition is not None:
             first = _first_line(lines, columns, syntax, definition)
@@ -97,6 +99,10 @@ class _Scopes:
             last, depth = self._open.pop()
             if depth < 0:
                 self.outline.close(last + 1, depth)
+
+    def close_brace(self, column: int) -> None:
+        """A brace closes at ``column``: what stands there has ended, whatever a tree of unbalanced braces says."""
+        self._open = [(last, depth) for last, depth in self._open if depth < column]
 
     def end_beside(self, number: int) -> None:
         """A block starts in line ``number``: end what stands beside or right of it, but for what goes on there."""
