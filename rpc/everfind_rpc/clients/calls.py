@@ -99,6 +99,12 @@ def call_error(call: grpc.Call | grpc.aio.AioRpcError, address: str) -> Everfind
             hint="Check the address and TLS settings, and that the server is up (`everfind serve`).",
             details={"address": address},
         )
+    if code is grpc.StatusCode.CANCELLED:  # nobody here gave up: the server ended, and did not wait for the call
+        return UnavailableError(
+            f"the server at {address} stopped in the middle of the call",
+            hint="Ask again: it is being restarted, or see why it ended.",
+            details={"address": address},
+        )
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "message" in details:
         return InternalError(
             f"a message is larger than {MAX_MESSAGE_BYTES >> 20} MiB: {details}", hint="Ask for less at a time."

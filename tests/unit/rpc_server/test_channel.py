@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 
+import grpc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ from everfind_core.errors import (
 from everfind_core.model import InputKind, Vectors
 from everfind_embedder.servicer import MAX_BATCH_TEXTS, embedder_service
 from everfind_rpc.channel import Connection, Endpoint, service_config
+from everfind_rpc.clients.calls import call_error
 from everfind_rpc.clients.embedder import BATCH_TEXTS, RemoteEmbedder
 from everfind_rpc.clients.patience import PatientEmbedder
 from everfind_rpc.paging import page
@@ -138,3 +140,13 @@ def test_a_run_waits_until_its_embedder_is_there(error: EverfindError) -> None:
     absent.asked = -1_000_000
     with pytest.raises(DeadlineExceededError):
         PatientEmbedder(absent, first_seconds=0.01).wait_until_ready(Cancellation(time.monotonic() + 0.2))
+
+
+def test_a_call_that_ends_as_cancelled_though_nobody_gave_up_is_an_outage() -> None:
+    """So a server ends the calls that it does not wait for when it stops."""
+    ended = grpc.aio.AioRpcError(
+        grpc.StatusCode.CANCELLED, grpc.aio.Metadata(), grpc.aio.Metadata(), details="CANCELLED"
+    )
+    error = call_error(ended, "example.org:1")
+    assert type(error) is UnavailableError
+    assert "example.org:1" in error.message
