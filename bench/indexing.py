@@ -71,6 +71,7 @@ def _corpus(name: str, corpus: Path, base: Path) -> Iterator[Figure]:
     sequences = _sequences(corpus)
     before = _bare_loop(sequences)
     cost, report = _index(corpus, base / f"home-{name}")
+    start = run(everfind("index"), env=environment(base / f"home-{name}")).cpu  # nothing changed: what any run costs
     after = _bare_loop(sequences)
     bare = Bare((before.wall + after.wall) / 2, (before.cpu + after.cpu) / 2)
     files, tokens = report["files"]["indexed"], sum(map(len, sequences))
@@ -85,10 +86,10 @@ def _corpus(name: str, corpus: Path, base: Path) -> Iterator[Figure]:
     )
     yield Figure(
         f"{name}: all but embedding / whole index, CPU",
-        1 - bare.cpu / cost.cpu,
+        (cost.cpu - start - bare.cpu) / cost.cpu,
         "ratio",
         0.08,
-        note=f"bare {bare.cpu:.1f} s, index {cost.cpu:.1f} s, start of the process included",
+        note=f"bare {bare.cpu:.1f} s, index {cost.cpu:.1f} s, of which {start:.1f} s start the process",
     )
     yield Figure(
         f"{name}: tokens embedded / tokens of the corpus", report["tokens"] / report["corpus_tokens"], "ratio", 1.3
