@@ -80,7 +80,7 @@ STRUCTURED: dict[str, tuple[str, Callable[[], str]]] = {
     "markdown": ("markdown", guide),
     **{name: (name, partial(written, name)) for name in ("typescript", "go", "java", "c")},
 }
-PLACES = 6
+PLACES = 4
 
 STRUCTURE = re.compile(
     r"\s*(?:class|def|function|func|type|fn|struct|impl|public|export|import|@|#\[|[{}\])]|end\b|#+ )|.*[{:]$"
