@@ -10,6 +10,7 @@
         watcher.lock            held by the one process that follows the folders
         watch.json              what that one knows to have changed
         server.json             where a server of this machine answers for this index
+        folders.json            the folders that clients of a server have added
         indexes/<index id>/
             manifest.json       what made this index: formats, model, chunker, sizes
             coverage.json       what it covers, folder by folder; rewritten after each commit
@@ -53,6 +54,7 @@ POINTER = "current.json"
 LOCK = "writer.lock"
 WATCH_LOCK = "watcher.lock"
 SERVER = "server.json"
+FOLDERS = "folders.json"
 INDEXES = "indexes"
 MANIFEST = "manifest.json"
 COVERAGE = "coverage.json"
@@ -184,7 +186,7 @@ def check_place(index_directory: Path) -> None:
         names = {path.name for path in index_directory.iterdir()} if index_directory.exists() else set()
     except OSError as error:
         raise storage_error(error, index_directory) from error
-    if names and names.isdisjoint({POINTER, LOCK, WATCH_LOCK, SERVER, INDEXES}):
+    if names and names.isdisjoint({POINTER, LOCK, WATCH_LOCK, SERVER, FOLDERS, INDEXES}):
         raise StorageError(
             f"{index_directory} is not empty and holds no index: {min(names)!r} lies there",
             hint="Set `index_dir` to a directory of its own.",

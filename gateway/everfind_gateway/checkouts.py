@@ -11,6 +11,7 @@ from everfind_core.model import FileText, Folder, GatherAnswer, GrepAnswer, Hit,
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
     from everfind_core.model import (
+        AddFolderRequest,
         Calibration,
         GatherRequest,
         GrepRequest,
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
         IndexRequest,
         ReadFileRequest,
         RelatedRequest,
+        RemovedFolder,
+        RemoveFolderRequest,
         SearchRequest,
         WorkspaceStatus,
     )
@@ -92,9 +95,13 @@ class CheckedOutIndexer:
         """See :meth:`everfind_core.ports.Indexer.index`."""
         return self.indexer.index(request, on_event, cancel=cancel)
 
-    def forget_folder(self, name: str, *, purge: bool = False) -> int:
-        """See :meth:`everfind_core.ports.Indexer.forget_folder`."""
-        return self.indexer.forget_folder(name, purge=purge)
+    def add_folder(self, request: AddFolderRequest) -> Folder:
+        """See :meth:`everfind_core.ports.Indexer.add_folder`; its root is the server's."""
+        return self.indexer.add_folder(request)
+
+    def remove_folder(self, request: RemoveFolderRequest, *, cancel: Cancellation | None = None) -> RemovedFolder:
+        """See :meth:`everfind_core.ports.Indexer.remove_folder`; its root is the server's."""
+        return self.indexer.remove_folder(request, cancel=cancel)
 
     def read_file(self, request: ReadFileRequest) -> FileText:
         """See :meth:`everfind_core.ports.SourceReader.read_file`."""

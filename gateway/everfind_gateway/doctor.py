@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everfind_core.errors import EverfindError, IndexMissingError
+from everfind_core.folder_rules import is_readable
 from everfind_core.model import Filters, HealthFinding, SearchMode, SearchRequest, Severity, WorkspaceStatus
 from everfind_core.model_registry import MULTILINGUAL_SUGGESTION, facts_of
-from everfind_gateway.folders import is_readable
 from everfind_gateway.languages import FOREIGN_WORDS, foreign_language
 from everfind_gateway.render.calibration import floor_line
 from everfind_gateway.render.numbers import count, size

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from everfind_core.errors import ConfigError, InvalidRequestError
+from everfind_core.folder_rules import check_globs
 from everfind_core.model import Folder
 from everfind_gateway.config_files import SettingsFile
-from everfind_gateway.folders import check_globs
 
 TUNING_KEYS = frozenset({"default_exclude", "path_boosts"})
 LEAST_FACTOR = 0.1

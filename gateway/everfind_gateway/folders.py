@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from everfind_core.errors import (
     ConfigError,
-    EverfindError,
-    FolderExistsError,
     FolderNotFoundError,
-    FolderUnusableError,
     InvalidRequestError,
     UntrustedSettingError,
 )
-from everfind_core.index_directory import current_index
+from everfind_core.folder_rules import check_globs, check_name, directory_of, free_name, indexed_folders, new_name
 from everfind_core.model import Folder
 from everfind_core.paths import decode_os_path, encode_os_path, typed_path
 from everfind_gateway import config_files
@@ -28,7 +24,6 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 FOLDER_KEYS = frozenset({"name", "path", "include"})
-MAX_NAME = 100
 
 
 def parse_folders(file: SettingsFile) -> tuple[Folder, ...]:
@@ -66,7 +61,7 @@ def add_folders(
         UntrustedSettingError: a project's file cannot hold a directory outside its root.
     """
     if name:
-        _check_name(name)
+        check_name(name)
     check_globs(include)
     roots = [_directory(path, file, index_dir) for path in paths]
     indexed = indexed_folders(index_dir) if index_dir is not None else ()
@@ -74,7 +69,7 @@ def add_folders(
     def edit(document: TOMLDocument) -> tuple[Folder, ...]:
         folders = list(parse_folders(_as_file(file, document)))
         for root in roots:
-            folder = Folder(_new_name(root, folders, indexed, name), encode_os_path(root), tuple(include))
+            folder = Folder(new_name(root, folders, indexed, name), encode_os_path(root), tuple(include))
             folders.append(folder)
             _append(document, _entry(folder, file))
         return tuple(folders[-len(roots) :])
@@ -91,19 +86,6 @@ def remove_folder(file: SettingsFile, folder: Folder) -> None:
             _delete(document, names.index(folder.name), keep_key=file.project)
 
     config_files.change(file, edit)
-
-
-def indexed_folders(index_dir: Path) -> tuple[Folder, ...]:
-    """The folders that the index covers, with those that were removed and kept searchable; none without it."""
-    try:
-        return tuple(one.folder for one in current_index(index_dir).read_coverage().folders)
-    except EverfindError:  # whoever works with the index says what is wrong with it
-        return ()
-
-
-def is_readable(root: str) -> bool:
-    """Whether ``root`` (in string form) is a directory that can be listed now."""
-    return _listing_error(decode_os_path(root)) is None
 
 
 def find_folder(folders: Sequence[Folder], target: str) -> Folder:
@@ -144,7 +126,7 @@ def _folder(file: SettingsFile, entry: dict[str, Any], taken: Sequence[str]) -> 
         raise ConfigError(f"{place}: the name of {path!r} must be text", hint='Such as name = "notes".')
     try:
         check_globs(include)
-        name = _check_name(name) if name else _free_name(root, taken)
+        name = check_name(name) if name else free_name(root, taken)
     except InvalidRequestError as error:
         raise ConfigError(f"{place}: {error.message}", hint=error.hint) from None
     return Folder(name=name, root=encode_os_path(root), include=tuple(include))
@@ -159,110 +141,14 @@ def _directory(given: str, file: SettingsFile, index_dir: Path | None) -> str:
     if not given or "\0" in given:
         raise InvalidRequestError.of("path", "a folder needs a path", hint="Such as `everfind add ~/notes`.")
     path = existing_path(given)
-    shown = encode_os_path(path)
-    if not os.path.lexists(path):
-        raise FolderUnusableError(f"{shown} does not exist", hint="Check the path; `everfind add` takes a directory.")
-    root = os.path.realpath(path)
-    if not os.path.isdir(root):  # noqa: PTH112 - paths stay text: they may hold bytes that are not UTF-8
-        raise FolderUnusableError(f"{shown} is not a directory", hint="Add the directory that holds it.")
-    if error := _listing_error(root):
-        raise FolderUnusableError(f"{shown} cannot be read: {error.strerror}", hint="Check its owner and mode.")
-    if index_dir is not None and Path(root).is_relative_to(index_dir.resolve()):
-        raise FolderUnusableError(f"{shown} lies in the index itself", hint="Add another directory.")
+    root = directory_of(path, index_dir)
     if file.project and not Path(root).is_relative_to(file.root):
         raise UntrustedSettingError(
-            f"{shown} lies outside the project {file.root}, whose file {file.path} is in use",
+            f"{encode_os_path(path)} lies outside the project {file.root}, whose file {file.path} is in use",
             hint=f"Add it to your own folders: `everfind --config {config_files.user_file()} add …`.",
             details={"file": str(file.path), "setting": "folders"},
         )
     return root
-
-
-def _listing_error(root: str) -> OSError | None:
-    try:
-        with os.scandir(root) as entries:
-            next(entries, None)
-    except OSError as error:
-        return error
-    return None
-
-
-def _new_name(root: str, folders: Sequence[Folder], indexed: Sequence[Folder], wanted: str) -> str:
-    """The name that a folder at ``root`` gets: the wanted one, the one that the index has it by, or a free one.
-
-    Raises:
-        FolderExistsError: the directory is already added, or the wanted name stands for another one.
-    """
-    for other in folders:
-        if _same_directory(root, other):
-            raise FolderExistsError(
-                f"{encode_os_path(root)} is already added as {other.name!r}", hint="`everfind list` shows the folders."
-            )
-        if wanted and _alike(wanted) == _alike(other.name):
-            raise FolderExistsError(
-                f"the name {wanted!r} is taken by {other.root}", hint="Choose another with --name, or leave it out."
-            )
-    taken = [folder.name for folder in folders]
-    here = [folder.name for folder in indexed if folder.root == encode_os_path(root) and folder.name not in taken]
-    elsewhere = {_alike(folder.name): folder for folder in indexed if folder.root != encode_os_path(root)}
-    if wanted and (kept := elsewhere.get(_alike(wanted))):
-        raise FolderExistsError(
-            f"the index still has {kept.root} by the name {wanted!r}",
-            hint="Choose another with --name, or add that directory again and remove it without --keep-index.",
-        )
-    return wanted or (here[0] if here else _free_name(root, [*taken, *elsewhere]))
-
-
-def _same_directory(root: str, folder: Folder) -> bool:
-    other = decode_os_path(folder.root)
-    try:
-        return root == other or Path(root).samefile(other)
-    except OSError:
-        return False
-
-
-def _check_name(name: str) -> str:
-    wrong = ""
-    if len(name) > MAX_NAME:
-        wrong = f"is longer than {MAX_NAME} characters"
-    elif "/" in name or name in (".", ".."):
-        wrong = "looks like a path"
-    elif not name.isprintable():
-        wrong = "holds control characters or bytes that are not UTF-8"
-    elif name != name.strip() or not name or name.startswith("-"):
-        wrong = "is empty or starts with a dash or a space, or ends with one"
-    if wrong:
-        raise InvalidRequestError.of("name", f"{name!r} {wrong}", hint="Use a short word, such as `notes`.")
-    return name
-
-
-def check_globs(include: Sequence[str]) -> None:
-    """Refuse globs that cannot be used.
-
-    Raises:
-        InvalidRequestError: one cannot; it is named.
-    """
-    if include:
-        from everfind_core.globs import compile_globs  # what it compiles with is not needed at every start
-
-        compile_globs(include, field="include")
-
-
-def _free_name(root: str, taken: Sequence[str]) -> str:
-    """A name from the directory's own, with ``-2``, ``-3`` … where it is taken."""
-    shown = encode_os_path(os.path.basename(root))  # noqa: PTH119 - paths stay text: they may hold bytes that are not UTF-8
-    base = "".join(c if c.isprintable() else "_" for c in shown).strip().lstrip("-").strip()[: MAX_NAME - 6] or "root"
-    known = {_alike(name) for name in taken}
-    name, number = base, 1
-    while _alike(name) in known:
-        number += 1
-        name = f"{base}-{number}"
-    return name
-
-
-def _alike(name: str) -> str:
-    """Equal for names that look the same on a screen."""
-    return unicodedata.normalize("NFC", name)
 
 
 def _entry(folder: Folder, file: SettingsFile) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from everfind_gateway.late import Late, LateChunker, LateEmbedder
 from everfind_gateway.running import running_server
+from everfind_gateway.settings_folders import SettingsFolders
 from everfind_gateway.warm import WarmSearcher
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from everfind_gateway.settings import Settings
     from everfind_indexer.engine import IndexEngine
     from everfind_indexer.settings import IndexerSettings
-    from everfind_indexer.watching import Follower
+    from everfind_indexer.watching import Following
     from everfind_rpc.service import Service
     from everfind_searcher.engine import SearchEngine
 
@@ -36,7 +37,7 @@ class LocalWorkspace:
         self._engine = Late(lambda: _open_searcher(settings, self._embedder, self.indexer, self._reranker.get()))
         find = partial(running_server, settings.index_dir, settings.digest)
         self._searcher = WarmSearcher(find if settings.local_server else lambda: None, self._engine.get)
-        self._follower: Follower | None = None
+        self._following: Following | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -67,15 +68,15 @@ class LocalWorkspace:
         create: bool = True,
         on_report: Callable[[Folder, IndexReport | EverfindError], object] = lambda *_: None,
     ) -> None:
-        """Keep the index up with its folders in the background, until the workspace is closed.
+        """Keep the index up with its folders in the background, until the workspace is closed; also with those to come.
 
         ``on_report`` hears of each run. With ``create`` false it waits until a run has made the index.
         """
-        from everfind_indexer.watching import Follower
+        from everfind_indexer.watching import Following
 
         told = _indexer_settings(self._settings, ())
-        self._follower = Follower(self._indexer.get(), told, on_report=on_report, create=create)
-        self._follower.start()
+        self._following = Following(self._indexer.get(), told, on_report=on_report, create=create)
+        self._following.start()
 
     def services(self) -> tuple[Service, ...]:
         """Everything that this workspace answers to gRPC clients."""
@@ -94,9 +95,9 @@ class LocalWorkspace:
 
     def close(self) -> None:
         """End what was started."""
-        if self._follower is not None:
-            self._follower.close()
-            self._follower = None
+        if self._following is not None:
+            self._following.close()
+            self._following = None
         self._searcher.close()
         if engine := self._engine.take():
             engine.close()
@@ -113,7 +114,7 @@ def open_local(settings: Settings) -> LocalWorkspace:
 def open_followed(settings: Settings) -> LocalWorkspace:
     """The same for a server: where ``settings`` allow it, an index that was made is kept up with its folders."""
     workspace = LocalWorkspace(settings)
-    if settings.watch and settings.folders:
+    if settings.watch:
         workspace.follow(create=False)
     return workspace
 
@@ -168,7 +169,9 @@ def _outgoing(settings: Settings, reranker: Reranker | None) -> tuple[str, ...]:
 def _open_indexer(settings: Settings, embedder: Embedder, outgoing: tuple[str, ...]) -> IndexEngine:
     from everfind_indexer.engine import IndexEngine
 
-    return IndexEngine(_indexer_settings(settings, outgoing), embedder, LateChunker(_open_chunker), _open_writer)
+    folders = SettingsFolders(settings.files.folders_file, settings.folders, settings.index_dir)
+    indexing = _indexer_settings(settings, outgoing)
+    return IndexEngine(indexing, embedder, LateChunker(_open_chunker), _open_writer, folders)
 
 
 def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerSettings:

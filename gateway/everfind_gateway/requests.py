@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError
+from everfind_core.folder_rules import indexed_folders
 from everfind_core.model import (
     FileRef,
     Filters,
@@ -18,7 +19,7 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_core.paths import encode_os_path, shown_path, typed_path
-from everfind_gateway.folders import existing_path, find_folder, indexed_folders
+from everfind_gateway.folders import existing_path, find_folder
 from everfind_gateway.places import place_in
 from everfind_gateway.settings import Settings
 

@@ -50,6 +50,7 @@ class Announcement:
         self.first = False
         self._index_dir = index_dir
         self._digest = digest
+        self._address = ""
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Announcement:
@@ -65,11 +66,18 @@ class Announcement:
 
     def publish(self, address: str) -> None:
         """Say where the server listens, once it does. An index directory that cannot be written says nothing."""
+        self._address = address
         if not self.first:
             return
         word = RunningServer(address, self.token, str(self._index_dir), self._digest, __version__, os.getpid())
         with contextlib.suppress(OSError):
             replace_file(self._index_dir / FILE, json.dumps(asdict(word)), durable=False)
+
+    def renew(self, digest: str) -> None:
+        """Say for which settings the server answers from now on."""
+        self._digest = digest
+        if self._address:
+            self.publish(self._address)
 
 
 def running_server(index_dir: Path, digest: str) -> RunningServer | None:

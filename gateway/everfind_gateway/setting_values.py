@@ -395,6 +395,13 @@ class SettingValues(BaseModel):
         "Where `everfind serve` listens. Beyond this machine it needs a token.",
         group="Server",
     )
+    folder_roots: tuple[Annotated[Path, AfterValidator(_absolute_root)], ...] = _setting(
+        (),
+        "Directories below which clients of `everfind serve` whose token has the scope `admin` may add folders. In the "
+        "environment: separated by commas.",
+        group="Server",
+        shown_default="none: clients add no folders",
+    )
     token_file: Path = _setting(
         lambda: platformdirs.user_config_path("everfind") / "tokens.json",
         "File of the tokens that `everfind serve` takes, kept as hashes by `everfind token`.",

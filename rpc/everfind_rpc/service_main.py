@@ -168,6 +168,6 @@ def settings_text(kind: type[ServiceSettings]) -> str:
     """One line a setting: variable, default, description."""
     lines = []
     for name, field in kind.model_fields.items():
-        default = "" if field.is_required() or field.default is None else f" [{field.default}]"
+        default = "" if field.is_required() or field.default in (None, ()) else f" [{field.default}]"
         lines.append(f"  {ENV_PREFIX}{name.upper()}{default}\n      {field.description}")
     return "\n".join(lines)

@@ -57,7 +57,7 @@ def free_address() -> str:
 
 
 def test_a_served_corpus_answers_as_the_local_one(home: Home) -> None:
-    address, by_hand = free_address(), {"EVERFIND_WATCH": "false"}
+    address, by_hand = free_address(), {"EVERFIND_WATCH": "false", "EVERFIND_FOLDER_ROOTS": str(home.base)}
     with process(home, "everfind_gateway", "serve", "--listen", address, ready="serving on", env=by_hand):
         remote = {"EVERFIND_SERVER": address}
         assert home.json("index", env=remote)["files"]["indexed"] == 10
@@ -76,6 +76,12 @@ def test_a_served_corpus_answers_as_the_local_one(home: Home) -> None:
         outside = Home(home.base / "elsewhere")
         outside.base.mkdir()
         assert outside.json("search", "capybara", env=remote)["hits"] == home.json("search", "capybara")["hits"]
+        (home.base / "more").mkdir()
+        outside.run("add", str(home.base / "more"), env=remote)
+        assert [f["name"] for f in home.json("list")["folders"]] == ["code", "docs", "more"]
+        outside.run("remove", "more", env=remote)
+        assert [f["name"] for f in home.json("list")["folders"]] == ["code", "docs"]
+        assert "not /" in outside.run("add", "/", env=remote, code=9).stderr
 
 
 def test_a_running_server_answers_by_itself(home: Home) -> None:
@@ -98,6 +104,13 @@ def test_a_running_server_answers_by_itself(home: Home) -> None:
         assert home.json("search", "token refresh") == alone
         assert asked() == 2
         assert everything not in (home.index_directory / "server.json").read_text()
+        (home.base / "later").mkdir()
+        (home.base / "later" / "animals.md").write_text("# Aardvarks\n\nAn aardvark digs for termites.\n")
+        home.run("add", str(home.base / "later"))
+        ends = time.monotonic() + 60
+        while not home.json("search", "aardvark")["hits"] or asked() < 4:
+            assert time.monotonic() < ends, log.read_text()
+        home.run("remove", "later")
     assert home.json("search", "token refresh") == alone
     assert not (home.index_directory / "server.json").exists()
 
@@ -123,7 +136,7 @@ def test_connect_makes_every_command_ask_the_server(home: Home) -> None:
 
 def test_what_cannot_work_remotely_says_why(home: Home) -> None:
     remote = {"EVERFIND_SERVER": free_address()}
-    for command in (("add", "."), ("remove", "docs"), ("serve",), ("token", "list"), ("eval", ".")):
+    for command in (("add", "."), ("serve",), ("token", "list"), ("eval", ".")):
         assert "where the server runs" in home.run(*command, code=2, env=remote).stderr
     assert "no everfind answers at" in home.run("search", "x", code=10, env=remote).stderr
     assert "is no HOST[:PORT]" in home.run("--server", "http://x", "search", "x", code=3).stderr

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FileNotIndexableError, IndexLockedError
 from everfind_core.model import (
+    AddFolderRequest,
     Calibration,
     Coverage,
     FileFailed,
@@ -40,6 +41,8 @@ from everfind_core.model import (
     RelatedHit,
     RelatedRequest,
     Relation,
+    RemovedFolder,
+    RemoveFolderRequest,
     RunFinished,
     SearchAnswer,
     SearchRequest,
@@ -49,6 +52,8 @@ from everfind_core.model import (
     WorkspaceStatus,
 )
 from everfind_core.ports import EventSink
+from everfind_gateway.folders import remove_folder
+from everfind_gateway.settings import Settings
 
 MODEL = ModelInfo("all-MiniLM-L6-v2", "r1", 384, 256, "mean")
 
@@ -84,7 +89,9 @@ class FakeEngines:
     runs: list[IndexRequest] = field(default_factory=list)
     greps: list[GrepRequest] = field(default_factory=list)
     reads: list[ReadFileRequest] = field(default_factory=list)
-    forgotten: list[str] = field(default_factory=list)
+    added: list[AddFolderRequest] = field(default_factory=list)
+    removed: list[RemoveFolderRequest] = field(default_factory=list)
+    settings: Settings | None = None
     text: str = "one\ntwo\n"
     findings: tuple[HealthFinding, ...] = ()
     locked_by: str = ""
@@ -155,10 +162,19 @@ class FakeEngines:
     def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
         return Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000)
 
-    def forget_folder(self, name: str, *, purge: bool = False) -> int:
+    def add_folder(self, request: AddFolderRequest) -> Folder:
         self._fail()
-        self.forgotten.append(name)
-        return 3
+        self.added.append(request)
+        return Folder(request.name or request.root.rpartition("/")[2], request.root, request.include)
+
+    def remove_folder(self, request: RemoveFolderRequest, *, cancel: Cancellation | None = None) -> RemovedFolder:
+        self._fail()
+        self.removed.append(request)
+        folder = Folder(request.folder, "/srv/api")
+        if self.settings is not None and not self.settings.server:
+            (folder,) = (one for one in self.settings.folders if one.name == request.folder)
+            remove_folder(self.settings.files.folders_file, folder)
+        return RemovedFolder(folder, 0 if request.keep_index else 3)
 
     def grep(self, request: GrepRequest, *, cancel: Cancellation | None = None) -> GrepAnswer:
         self._fail()

@@ -49,10 +49,13 @@ Reach = Callable[..., Notes]
 def open_notes(
     stack: contextlib.ExitStack, base: Path, *, remote: bool, embedder: Embedder, min_score: float | None = None
 ) -> Notes:
-    """Engines over ``base`` in this process, or clients of a server of them, until ``stack`` is closed."""
+    """Engines over ``base`` in this process, or clients of a server of them, until ``stack`` is closed.
+
+    Folders may be added below its ``roots``.
+    """
     (base / "notes").mkdir(exist_ok=True)
     folders = (Folder("notes", str(base / "notes")),)
-    indexing = IndexerSettings(base / "index", folders, min_score=min_score)
+    indexing = IndexerSettings(base / "index", folders, min_score=min_score, folder_roots=(base / "roots",))
     searching = SearcherSettings(base / "index", min_score=min_score)
     indexer = IndexEngine(indexing, embedder, SyntaxChunker(), open_writer)
     searcher = SearchEngine(searching, embedder, indexer, open_reader)

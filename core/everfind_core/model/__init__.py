@@ -2,6 +2,7 @@
 
 from everfind_core.model.chunks import Chunk, Document, LineKind, TokenSpans
 from everfind_core.model.corpus import (
+    AddFolderRequest,
     Coverage,
     FileRef,
     FileState,
@@ -12,6 +13,8 @@ from everfind_core.model.corpus import (
     GrepRequest,
     IndexedFile,
     ReadFileRequest,
+    RemovedFolder,
+    RemoveFolderRequest,
     SkippedFile,
     SkipReason,
 )
@@ -59,6 +62,7 @@ from everfind_core.model.status import FolderStatus, HealthFinding, Severity, Wo
 __all__ = [
     "HIDDEN_STATUSES",
     "Abstention",
+    "AddFolderRequest",
     "Calibration",
     "Chunk",
     "Contribution",
@@ -102,6 +106,8 @@ __all__ = [
     "RelatedHit",
     "RelatedRequest",
     "Relation",
+    "RemoveFolderRequest",
+    "RemovedFolder",
     "RerankRank",
     "RerankRequest",
     "RunEvent",

@@ -23,6 +23,40 @@ class Folder:
     include: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class AddFolderRequest:
+    """Add a directory of the indexer's machine: ``root`` is its absolute path in string form.
+
+    An empty ``name`` takes the directory's, made unique; ``include`` as in :class:`Folder`.
+    """
+
+    root: str
+    name: str = ""
+    include: tuple[str, ...] = ()
+    workspace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFolderRequest:
+    """Remove a folder, by its name or its root. Its chunks go, too, unless ``keep_index``.
+
+    With ``purge`` nothing of it stays for readers of older generations, and none of its vectors for reuse.
+    """
+
+    folder: str
+    keep_index: bool = False
+    purge: bool = False
+    workspace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedFolder:
+    """A folder that was removed, and how many files the index forgot."""
+
+    folder: Folder
+    files_forgotten: int = 0
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class FileRef:
     """A file's identity: folder name, and path below it in string form (see :mod:`everfind_core.paths`)."""

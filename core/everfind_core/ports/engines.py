@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.model import (
+    AddFolderRequest,
     Calibration,
     FileText,
     Folder,
@@ -20,6 +21,8 @@ from everfind_core.model import (
     ReadFileRequest,
     RelatedAnswer,
     RelatedRequest,
+    RemovedFolder,
+    RemoveFolderRequest,
     RunEvent,
     SearchAnswer,
     SearchRequest,
@@ -56,10 +59,24 @@ class Indexer(SourceReader, Protocol):
         """
         ...
 
-    def forget_folder(self, name: str, *, purge: bool = False) -> int:
-        """Remove a folder's chunks from the index; gives the number of files forgotten.
+    def add_folder(self, request: AddFolderRequest) -> Folder:
+        """Add a directory below one of those in which folders may be added; the next run indexes it.
 
-        With ``purge`` nothing of it stays for readers of older generations, and none of its vectors for reuse.
+        Raises:
+            PermissionDeniedError: it lies below none of them.
+            FolderUnusableError: it is not a directory that can be read, or lies in the index.
+            FolderExistsError: directory or name are taken.
+            InvalidRequestError: a name or glob cannot be one.
+        """
+        ...
+
+    def remove_folder(self, request: RemoveFolderRequest, *, cancel: Cancellation | None = None) -> RemovedFolder:
+        """Remove a folder: all of it, or after an error nothing. Waits for whoever writes the index.
+
+        Raises:
+            FolderNotFoundError: no such folder.
+            InvalidRequestError: it is one that only the operator's settings change, or the request contradicts itself.
+            StorageError, CancelledError, DeadlineExceededError: as they say.
         """
         ...
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from everfind_core.errors import IndexMissingError, InvalidRequestError
-from everfind_core.paths import printable, shown_path
+from everfind_core.errors import EverfindError, InvalidRequestError
+from everfind_core.paths import printable, shown_path, typed_path
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import folder_names, setting_names
 from everfind_gateway.cli.options import Json
@@ -31,13 +31,18 @@ def add(
         typer.Option("--include", metavar="GLOB", help="Index only files whose path matches. Repeatable."),
     ] = None,
 ) -> None:
-    """Add directories to what is searched. Either all are added or none."""
+    """Add directories to what is searched. Either all are added or none.
+
+    With a server, PATH is one of its directories, and its operator says below which ones may be added.
+    """
     from everfind_gateway.folders import add_folders
 
     if name and len(paths) > 1:
         raise InvalidRequestError.of("name", "one name cannot be for several folders", hint="Add them one by one.")
     settings = runtime.runtime_of(context).settings(may_be_missing=True)
-    runtime.refuse_remote(settings, "folders are added on the machine that holds them")
+    if settings.server:
+        _add_remotely(settings, paths, name, tuple(include or ()))
+        return
     added = add_folders(
         settings.files.folders_file, paths, name=name, include=include or (), index_dir=settings.index_dir
     )
@@ -59,17 +64,18 @@ def remove(
     ] = False,
 ) -> None:
     """Remove a folder, and its text from the index. Its files stay as they are."""
-    from everfind_gateway.folders import find_folder, remove_folder
+    from everfind_core.model import RemoveFolderRequest
+    from everfind_gateway.folders import find_folder
 
     settings = runtime.runtime_of(context).settings()
-    runtime.refuse_remote(settings, "folders are removed on the machine that holds them")
-    if keep_index and purge:
-        raise InvalidRequestError.of("purge", "the index cannot be kept and purged at once")
-    folder = find_folder(settings.folders, target)
-    forgotten = 0 if keep_index else _forget(settings, folder, purge=purge)
-    remove_folder(settings.files.folders_file, folder)
-    what = "its index is kept" if keep_index else f"{forgotten:,} files forgotten"
-    emit(f"removed {printable(folder.name)}  {shown_path(folder.root)}  ({what})")
+    wanted = typed_path(target) if settings.server else find_folder(settings.folders, target).name
+    with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
+        if not keep_index and (writer := workspace.indexer.status().writer):
+            note(f"the index is being written by {writer}; waiting for it to end")
+        request = RemoveFolderRequest(wanted, keep_index, purge)
+        removed = workspace.indexer.remove_folder(request, cancel=cancel)
+    what = "its index is kept" if keep_index else f"{removed.files_forgotten:,} files forgotten"
+    emit(f"removed {printable(removed.folder.name)}  {shown_path(removed.folder.root)}  ({what})")
 
 
 def list_folders(
@@ -150,6 +156,29 @@ def _emit_files(settings: Settings) -> None:
     emit(f"{'folders':<18} {len(settings.folders)}, in {printable(str(settings.files.folders_file.path))}\n")
 
 
+def _add_remotely(settings: Settings, paths: Sequence[str], name: str, include: tuple[str, ...]) -> None:
+    from everfind_core.model import AddFolderRequest, RemoveFolderRequest
+
+    for path in paths:
+        if not path.startswith("/"):
+            raise InvalidRequestError.of(
+                "path", f"{path!r} is no absolute path", hint="It is one of a directory where the server runs."
+            )
+    added: list[Folder] = []
+    with runtime.open_workspace(settings) as workspace:
+        try:
+            for path in paths:
+                request = AddFolderRequest(typed_path(path), name, include)
+                added += [workspace.indexer.add_folder(request)]
+        except EverfindError:
+            for folder in added:  # all or none, as on this machine
+                workspace.indexer.remove_folder(RemoveFolderRequest(folder.name))
+            raise
+    for folder in added:
+        emit(f"added {printable(folder.name)}  {shown_path(folder.root)}")
+    note("A server that follows its folders indexes it now; else `everfind index` does.")
+
+
 def _shown(value: Any) -> str:
     if value is None:
         return ""
@@ -186,22 +215,12 @@ def _list_files(settings: Settings, folder: str, globs: Sequence[str], *, as_jso
 
 def _listed(settings: Settings) -> list[tuple[Folder, bool]]:
     """Each added folder, and whether its directory can be read."""
-    from everfind_gateway.folders import is_readable
+    from everfind_core.folder_rules import is_readable
 
     if not settings.server:
         return [(folder, is_readable(folder.root)) for folder in settings.folders]
     with runtime.open_workspace(settings) as workspace:
         return [(one.folder, one.usable) for one in workspace.indexer.status().folders if one.added]
-
-
-def _forget(settings: Settings, folder: Folder, *, purge: bool) -> int:
-    with runtime.open_workspace(settings) as workspace:
-        try:
-            if writer := workspace.indexer.status().writer:
-                note(f"the index is being written by {writer}; waiting for it to end")
-            return workspace.indexer.forget_folder(folder.name, purge=purge)
-        except IndexMissingError:
-            return 0
 
 
 def _values(settings: Settings) -> dict[str, Any]:

@@ -47,16 +47,20 @@ class Runtime:
 
     def settings(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
         """All settings, ``flags`` above the rest; what is odd about them is reported on stderr."""
+        settings = self.load(may_be_missing=may_be_missing, **flags)
+        for warning in settings.warnings:
+            note(f"everfind: warning: {warning}")
+        return settings
+
+    def load(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
+        """The same in silence, for those who look again and again."""
         from everfind_gateway.settings import load_settings
 
         if self.server is not None:
             flags["server"] = self.server
         if self.no_server:
             flags |= {"server": "", "local_server": False}
-        settings = load_settings(self.config, flags=flags, may_be_missing=may_be_missing)
-        for warning in settings.warnings:
-            note(f"everfind: warning: {warning}")
-        return settings
+        return load_settings(self.config, flags=flags, may_be_missing=may_be_missing)
 
 
 def runtime_of(context: typer.Context) -> Runtime:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from everfind_core.errors import InvalidRequestError
+from everfind_core.errors import EverfindError, InvalidRequestError
 from everfind_core.paths import printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Json, given_path
@@ -16,12 +18,17 @@ from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, emit_json, note
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from everfind_gateway.running import Announcement
     from everfind_gateway.settings import Settings
     from everfind_rpc.auth import TokenFile
     from everfind_rpc.server import ServerSettings
 
 _THIS_MACHINE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - where one that listens everywhere is reached
+
+SETTINGS_SECONDS = 1.0
+"""How often the settings are looked at: who finds the server must have the folders that it has."""
 
 token_app = typer.Typer(
     name="token",
@@ -83,10 +90,10 @@ def serve(
     )
     check_listen(serving)
     configure_logs("everfind", log_level)
-    _run(settings, serving, announcement)
+    _run(context, settings, serving, announcement)
 
 
-def _run(settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
+def _run(context: typer.Context, settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
     from everfind_gateway.local import open_local
     from everfind_rpc.server import run_server
 
@@ -97,11 +104,55 @@ def _run(settings: Settings, serving: ServerSettings, announcement: Announcement
             announcement.publish(f"{_THIS_MACHINE.get(host, host)}:{port}")
         note(f"serving on {host}:{port}")
 
-    with announcement, open_local(settings) as workspace:
+    with announcement, open_local(settings) as workspace, _looking_at_settings(context, settings, announcement):
         workspace.embedder.model()
-        if settings.watch and settings.folders:
+        if settings.watch:
             workspace.follow()
         run_server(workspace.services(), serving, on_ready=ready)
+
+
+@contextlib.contextmanager
+def _looking_at_settings(context: typer.Context, settings: Settings, announcement: Announcement) -> Iterator[None]:
+    """Within the block, let whoever has the same settings and the folders of now find the server."""
+    stopped = threading.Event()
+    known = Followed(settings, announcement.renew, note)
+
+    def look() -> None:
+        while not stopped.wait(SETTINGS_SECONDS):
+            with contextlib.suppress(EverfindError):  # settings that cannot be used now: those of before hold
+                known.look(runtime.runtime_of(context).load())
+
+    thread = threading.Thread(target=look, name="settings", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
+
+
+class Followed:
+    """The settings that a server was started with, of which the folders alone may change while it runs.
+
+    ``renew`` gets the digest of what it answers for now, ``tell`` hears once of each other change.
+    """
+
+    def __init__(self, settings: Settings, renew: Callable[[str], object], tell: Callable[[str], object]) -> None:
+        self._settings = settings
+        self._digest = settings.digest
+        self._renew = renew
+        self._tell = tell
+
+    def look(self, now: Settings) -> None:
+        """Take in the settings as they are now."""
+        digest = now.digest
+        if digest == self._digest:
+            return
+        self._digest = digest
+        if now.model_copy(update={"folders": self._settings.folders}).digest == self._settings.digest:
+            self._renew(digest)
+        else:
+            self._tell("the settings have changed: restart `everfind serve` to answer with them")
 
 
 @token_app.command("create")

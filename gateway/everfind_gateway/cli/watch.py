@@ -27,7 +27,7 @@ def watch(context: typer.Context) -> None:
     A line on stderr tells of each run that did something. Several may run; one of them follows, and another takes over
     when it ends.
     """
-    settings = _settings(context)
+    settings = _checked(runtime.runtime_of(context).settings())
     with runtime.cancelled_by_signals() as cancel:
         try:
             while True:
@@ -54,14 +54,13 @@ def _follow(context: typer.Context, settings: Settings, cancel: Cancellation) ->
 def _changed(context: typer.Context, settings: Settings) -> Settings | None:
     """The settings, if they are others now and can be used."""
     try:
-        now = _settings(context)
+        now = _checked(runtime.runtime_of(context).load())
     except EverfindError:
         return None
     return now if now != settings else None
 
 
-def _settings(context: typer.Context) -> Settings:
-    settings = runtime.runtime_of(context).settings()
+def _checked(settings: Settings) -> Settings:
     runtime.refuse_remote(settings, "folders are followed on the machine that holds them; a server does so by itself")
     if not settings.folders:
         raise FolderNotFoundError("there is no folder to follow", hint="Add one with `everfind add DIR`.")

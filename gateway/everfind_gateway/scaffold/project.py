@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from everfind_core.errors import FolderUnusableError, InvalidRequestError
+from everfind_core.folder_rules import check_globs
 from everfind_core.paths import encode_os_path
 from everfind_gateway import config_files, project_trust
 from everfind_gateway.file_edits import edit_text
-from everfind_gateway.folders import add_folders, check_globs
+from everfind_gateway.folders import add_folders
 from everfind_gateway.mcp import registration
 from everfind_gateway.scaffold import editor_hook
 from everfind_gateway.settings import check_project_file

@@ -14,11 +14,11 @@ from everfind_core.errors import (
     CancelledError,
     DeadlineExceededError,
     EverfindError,
-    InvalidRequestError,
     RunNotFoundError,
     UnavailableError,
 )
 from everfind_core.model import (
+    AddFolderRequest,
     Calibration,
     FileText,
     Folder,
@@ -29,6 +29,8 @@ from everfind_core.model import (
     IndexRequest,
     IndexRun,
     ReadFileRequest,
+    RemovedFolder,
+    RemoveFolderRequest,
     RunFinished,
     RunState,
     SkippedFile,
@@ -38,12 +40,15 @@ from everfind_core.ports import EventSink
 from everfind_rpc.channel import READ_SECONDS, STATUS_SECONDS, WATCH_SECONDS, Connection
 from everfind_rpc.clients.calls import Calls
 from everfind_rpc.converters.corpus import (
+    add_folder_request_to_proto,
     file_text_from_proto,
     folder_from_proto,
     grep_answer_from_proto,
     grep_request_to_proto,
     indexed_file_from_proto,
     read_file_request_to_proto,
+    remove_folder_request_to_proto,
+    removed_folder_from_proto,
     skipped_file_from_proto,
 )
 from everfind_rpc.converters.indexing import event_from_proto, index_request_to_proto, index_run_from_proto
@@ -106,10 +111,17 @@ class RemoteIndexer:
         message = pb.CancelIndexRunRequest(run_id=run_id)
         return index_run_from_proto(self._calls.unary(self._stub.CancelIndexRun, message, seconds=READ_SECONDS).run)
 
-    def forget_folder(self, name: str, *, purge: bool = False) -> int:  # noqa: ARG002 - refused either way
-        """Refuse: whoever runs the server decides about its folders."""
-        raise InvalidRequestError.of(
-            "folder", f"{name!r} is a folder of a server", hint="Remove it where the server runs: `everfind remove`."
+    def add_folder(self, request: AddFolderRequest) -> Folder:
+        """See :meth:`everfind_core.ports.Indexer.add_folder`."""
+        message = add_folder_request_to_proto(request)
+        return folder_from_proto(self._calls.unary(self._stub.AddFolder, message, seconds=READ_SECONDS).folder)
+
+    def remove_folder(self, request: RemoveFolderRequest, *, cancel: Cancellation | None = None) -> RemovedFolder:
+        """See :meth:`everfind_core.ports.Indexer.remove_folder`."""
+        message = remove_folder_request_to_proto(request)
+        seconds = WATCH_SECONDS  # it waits for a run that is under way
+        return removed_folder_from_proto(
+            self._calls.unary(self._stub.RemoveFolder, message, seconds=seconds, cancel=cancel)
         )
 
     def read_file(self, request: ReadFileRequest) -> FileText:

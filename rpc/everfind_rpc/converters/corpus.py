@@ -5,6 +5,7 @@ from __future__ import annotations
 from everfind.common.v1 import corpus_pb2 as pb
 from everfind.indexer.v1 import indexer_service_pb2 as indexer_pb
 from everfind_core.model import (
+    AddFolderRequest,
     Coverage,
     FileRef,
     FileText,
@@ -14,6 +15,8 @@ from everfind_core.model import (
     GrepRequest,
     IndexedFile,
     ReadFileRequest,
+    RemovedFolder,
+    RemoveFolderRequest,
     SkippedFile,
     SkipReason,
 )
@@ -52,6 +55,56 @@ def folder_to_proto(folder: Folder) -> pb.Folder:
 def folder_from_proto(message: pb.Folder) -> Folder:
     """A folder from its message."""
     return Folder(name=message.name, root=message.root, include=tuple(message.include))
+
+
+def add_folder_request_to_proto(request: AddFolderRequest) -> indexer_pb.AddFolderRequest:
+    """A request to add a folder as a message.
+
+    Raises:
+        InvalidRequestError: it cannot be sent.
+    """
+    check_sendable(request)
+    return indexer_pb.AddFolderRequest(
+        workspace=request.workspace, root=request.root, name=request.name, include=request.include
+    )
+
+
+def add_folder_request_from_proto(message: indexer_pb.AddFolderRequest) -> AddFolderRequest:
+    """A request to add a folder from its message."""
+    return AddFolderRequest(
+        root=message.root, name=message.name, include=tuple(message.include), workspace=message.workspace
+    )
+
+
+def remove_folder_request_to_proto(request: RemoveFolderRequest) -> indexer_pb.RemoveFolderRequest:
+    """A request to remove a folder as a message.
+
+    Raises:
+        InvalidRequestError: it cannot be sent.
+    """
+    check_sendable(request)
+    return indexer_pb.RemoveFolderRequest(
+        workspace=request.workspace, folder=request.folder, keep_index=request.keep_index, purge=request.purge
+    )
+
+
+def remove_folder_request_from_proto(message: indexer_pb.RemoveFolderRequest) -> RemoveFolderRequest:
+    """A request to remove a folder from its message."""
+    return RemoveFolderRequest(
+        folder=message.folder, keep_index=message.keep_index, purge=message.purge, workspace=message.workspace
+    )
+
+
+def removed_folder_to_proto(removed: RemovedFolder) -> indexer_pb.RemoveFolderResponse:
+    """A removed folder as a message."""
+    return indexer_pb.RemoveFolderResponse(
+        folder=folder_to_proto(removed.folder), files_forgotten=removed.files_forgotten
+    )
+
+
+def removed_folder_from_proto(message: indexer_pb.RemoveFolderResponse) -> RemovedFolder:
+    """A removed folder from its message."""
+    return RemovedFolder(folder=folder_from_proto(message.folder), files_forgotten=message.files_forgotten)
 
 
 def file_ref_to_proto(ref: FileRef) -> pb.FileRef:

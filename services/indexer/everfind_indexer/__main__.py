@@ -35,6 +35,14 @@ def _folders(given: Any) -> tuple[Folder, ...]:
     return tuple(folders.values())
 
 
+def _roots(given: Any) -> tuple[Path, ...]:
+    """Absolute directories, separated by commas."""
+    for root in (roots := comma_separated(given)):
+        if not root.startswith("/"):
+            raise ValueError(f"{root!r} is no absolute path")
+    return tuple(map(Path, roots))
+
+
 def _directories(entry: str) -> list[str]:
     """The directories in PATH of an entry ``PATH/*``, but for hidden ones; any other entry as it is."""
     if not entry.endswith("/*"):
@@ -50,7 +58,12 @@ class IndexerServerSettings(ServiceSettings):
 
     index_dir: Path = Field(description="Directory of the index.")
     folders: Annotated[tuple[Folder, ...], NoDecode, BeforeValidator(_folders)] = Field(
-        description="Folders to index, as NAME=PATH, PATH, or PATH/* for each directory in PATH, separated by commas."
+        default=(),
+        description="Folders to index, as NAME=PATH, PATH, or PATH/* for each directory in PATH, separated by commas.",
+    )
+    folder_roots: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_roots)] = Field(
+        default=(),
+        description="Directories below which clients with the scope admin may add folders, separated by commas.",
     )
     embedder: str = Field(description="HOST:PORT of the embedder.")
     user_ignore: Path | None = Field(default=None, description="An .indexignore that holds for every folder.")
@@ -74,6 +87,9 @@ class IndexerServerSettings(ServiceSettings):
         default=1 << 30, ge=1 << 20, le=1 << 50, description="What the kept vectors may take on the disk."
     )
     watch: bool = Field(default=True, description="Follow the folders and index what changes.")
+    watch_quiet_seconds: float = Field(
+        default=2.0, ge=0.1, le=600, description="How long changes must have stopped before they are indexed."
+    )
     min_score: float | None = Field(
         default=None, ge=-1, le=1, description="The searchers' min_score, for `status` to tell; unset, they have none."
     )
@@ -96,7 +112,7 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
     from everfind_indexer.settings import indexer_settings
     from everfind_indexer.store import open_writer
     from everfind_indexer.syntax import SyntaxChunker
-    from everfind_indexer.watching import Follower
+    from everfind_indexer.watching import Following, Pace
     from everfind_rpc.channel import Connection
     from everfind_rpc.clients import embedder
     from everfind_rpc.clients.patience import PatientEmbedder
@@ -109,9 +125,9 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
     )
     engine = IndexEngine(told, patient, SyntaxChunker(), open_writer)
     if settings.watch:
-        follower = Follower(engine, told)
-        stack.callback(follower.close)
-        follower.start()
+        following = Following(engine, told, pace=Pace(quiet=settings.watch_quiet_seconds))
+        stack.callback(following.close)
+        following.start()
     return [indexer_service(engine, patient.wait_until_ready)]
 
 

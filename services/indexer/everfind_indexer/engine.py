@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from everfind_core.calibration import LEAST_CHUNKS
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
+from everfind_core.folder_rules import check_allowed, check_globs, check_name, directory_of, named_folder
 from everfind_core.globs import compile_globs
 from everfind_core.index_directory import CATALOG, current_index
 from everfind_core.model import (
+    AddFolderRequest,
     Calibration,
     FileText,
     Folder,
@@ -21,13 +25,18 @@ from everfind_core.model import (
     IndexReport,
     IndexRequest,
     ReadFileRequest,
+    RemovedFolder,
+    RemoveFolderRequest,
     WorkspaceStatus,
 )
+from everfind_core.paths import encode_os_path
 from everfind_core.ports import Chunker, Embedder, EventSink
 from everfind_core.workspaces import check_workspace
 from everfind_indexer.catalog import Catalog
 from everfind_indexer.checks import check_run
+from everfind_indexer.folder_file import FolderFile, FolderSource
 from everfind_indexer.grep import grep
+from everfind_indexer.recent import RecentDocuments
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
 from everfind_indexer.status import workspace_status
@@ -37,21 +46,64 @@ if TYPE_CHECKING:
     from everfind_indexer.writing import Writing
 
 
+@dataclass(frozen=True, slots=True)
+class _View:
+    """The folders as they are at one moment: what a call works with from its beginning to its end."""
+
+    settings: IndexerSettings
+    sources: Sources
+
+
 class IndexEngine:
-    """Keeps one workspace's index."""
+    """Keeps one workspace's index. Its folders may change meanwhile."""
 
     def __init__(
-        self, settings: IndexerSettings, embedder: Embedder, chunker: Chunker, open_store: StoreOpener
+        self,
+        settings: IndexerSettings,
+        embedder: Embedder,
+        chunker: Chunker,
+        open_store: StoreOpener,
+        folders: FolderSource | None = None,
     ) -> None:
+        """Prepare. ``folders`` are those of the settings and of the file beside the index, if nothing else is given."""
         self._settings = settings
         self._embedder = embedder
         self._chunker = chunker
         self._open_store = open_store
-        self._sources = Sources(settings)
+        self._folders = folders or FolderFile(settings.index_directory, settings.folders)
+        self._recent = RecentDocuments()
+        self._view = _View(settings, Sources(settings, self._recent))
+        self._changing = threading.Lock()
+        self._leaving: frozenset[str] = frozenset()
 
     def folders(self) -> Sequence[Folder]:
-        """See :meth:`everfind_core.ports.Indexer.folders`."""
-        return self._settings.folders
+        """See :meth:`everfind_core.ports.Indexer.folders`. One that is being removed is none of them."""
+        return tuple(folder for folder in self._folders.folders() if folder.name not in self._leaving)
+
+    def add_folder(self, request: AddFolderRequest) -> Folder:
+        """See :meth:`everfind_core.ports.Indexer.add_folder`."""
+        self._check_workspace(request.workspace)
+        if request.name:
+            check_name(request.name)
+        check_globs(request.include)
+        allowed = self._settings.folder_roots
+        root = directory_of(check_allowed(request.root, allowed), self._settings.index_directory)
+        check_allowed(encode_os_path(root), allowed)  # it may have become a link meanwhile
+        return self._folders.add(root, request.name, request.include)
+
+    def remove_folder(self, request: RemoveFolderRequest, *, cancel: Cancellation | None = None) -> RemovedFolder:
+        """See :meth:`everfind_core.ports.Indexer.remove_folder`."""
+        self._check_workspace(request.workspace)
+        if request.keep_index and request.purge:
+            raise InvalidRequestError.of("purge", "the index cannot be kept and purged at once")
+        with self._leaving_folder(request.folder) as folder:
+            if request.keep_index or not self._settings.index_directory.exists():
+                self._folders.remove(folder)
+                return RemovedFolder(folder)
+            forgotten = self._writing().forget_folder(
+                folder.name, purge=request.purge, cancel=cancel, forgotten=lambda: self._folders.remove(folder)
+            )
+            return RemovedFolder(folder, forgotten)
 
     def index(self, request: IndexRequest, on_event: EventSink, *, cancel: Cancellation | None = None) -> IndexReport:
         """See :meth:`everfind_core.ports.Indexer.index`."""
@@ -60,7 +112,7 @@ class IndexEngine:
         return self._writing().index(request, folders, on_event, cancel or Cancellation())
 
     def forget_folder(self, name: str, *, purge: bool = False) -> int:
-        """See :meth:`everfind_core.ports.Indexer.forget_folder`."""
+        """Remove a folder's chunks from the index, whether it is added or not; gives the number of files forgotten."""
         if not self._settings.index_directory.exists():
             return 0
         return self._writing().forget_folder(name, purge=purge)
@@ -83,12 +135,12 @@ class IndexEngine:
     def read_file(self, request: ReadFileRequest) -> FileText:
         """See :meth:`everfind_core.ports.SourceReader.read_file`."""
         self._check_workspace(request.workspace)
-        return self._sources.read_lines(request, self._indexed_hash)
+        return self._now().sources.read_lines(request, self._indexed_hash)
 
     def grep(self, request: GrepRequest, *, cancel: Cancellation | None = None) -> GrepAnswer:
         """See :meth:`everfind_core.ports.Indexer.grep`."""
         self._check_workspace(request.workspace)
-        return grep(request, self._sources, cancel or Cancellation())
+        return grep(request, self._now().sources, cancel or Cancellation())
 
     def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
         """See :meth:`everfind_core.ports.Indexer.indexed_files`."""
@@ -106,28 +158,53 @@ class IndexEngine:
 
     def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""
-        return workspace_status(self._settings, self._sources, skipped_files=skipped_files)
+        now = self._now()
+        return workspace_status(now.settings, now.sources, skipped_files=skipped_files)
 
     def _none_of(self, folder: str) -> Sequence[IndexedFile]:
         """The files of a folder that is not indexed; raises FolderNotFoundError if it is not added either."""
-        self._sources.folder(folder)
+        self._now().sources.folder(folder)
         return []
 
     def _check_workspace(self, asked: str) -> None:
-        check_workspace(asked, self._settings.workspace, (folder.root for folder in self._settings.folders))
+        check_workspace(asked, self._settings.workspace, (folder.root for folder in self.folders()))
 
     def _chosen(self, request: IndexRequest) -> Sequence[Folder]:
-        if not self._settings.folders:
+        now = self._now()
+        if not now.settings.folders:
             raise FolderNotFoundError("no folder is added yet", hint="Add one with `everfind add DIR`.")
         check_run(request)
         if not request.folders:
-            return self._settings.folders
-        return [self._sources.folder(name) for name in dict.fromkeys(request.folders)]
+            return now.settings.folders
+        return [now.sources.folder(name) for name in dict.fromkeys(request.folders)]
 
     def _writing(self) -> Writing:
         from everfind_indexer.writing import Writing  # whoever only reads files does not wait for it to load
 
-        return Writing(self._settings, self._sources, self._embedder, self._chunker, self._open_store)
+        now = self._now()
+        return Writing(now.settings, now.sources, self._embedder, self._chunker, self._open_store, self.folders)
+
+    def _now(self) -> _View:
+        folders = tuple(self.folders())
+        view = self._view
+        if view.settings.folders != folders:
+            digest = self._settings.digest if folders == self._settings.folders else ""
+            settings = replace(self._settings, folders=folders, digest=digest)
+            view = self._view = _View(settings, Sources(settings, self._recent))
+        return view
+
+    @contextmanager
+    def _leaving_folder(self, target: str) -> Iterator[Folder]:
+        """A folder that is none any more within the block, so that nobody follows or indexes it meanwhile."""
+        with self._changing:
+            folder = named_folder(self.folders(), target)
+            self._folders.check_removable(folder)
+            self._leaving |= {folder.name}
+        try:
+            yield folder
+        finally:
+            with self._changing:
+                self._leaving -= {folder.name}
 
     def _indexed_hash(self, folder: str, path: str) -> str:
         """Content hash of a file as the index has it; empty if it has none."""

@@ -29,12 +29,15 @@ from everfind_rpc.access import (
 from everfind_rpc.auth import Scope
 from everfind_rpc.converters.corpus import (
     SKIP_REASONS,
+    add_folder_request_from_proto,
     file_text_to_proto,
     folder_to_proto,
     grep_answer_to_proto,
     grep_request_from_proto,
     indexed_file_to_proto,
     read_file_request_from_proto,
+    remove_folder_request_from_proto,
+    removed_folder_to_proto,
     skipped_file_to_proto,
 )
 from everfind_rpc.converters.indexing import (
@@ -55,6 +58,7 @@ PAGE_SKIPPED = 10_000
 
 _SEARCH = frozenset({Scope.SEARCH})
 _INDEX = frozenset({Scope.INDEX})
+_ADMIN = frozenset({Scope.ADMIN})
 
 
 def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None] = lambda _cancel: None) -> Service:
@@ -65,6 +69,8 @@ def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None]
         pb.DESCRIPTOR.services_by_name["IndexerService"],
         {
             "ListFolders": Unary(pb.ListFoldersRequest, files.list_folders, _SEARCH | _INDEX),
+            "AddFolder": Unary(pb.AddFolderRequest, files.add_folder, _ADMIN),
+            "RemoveFolder": Unary(pb.RemoveFolderRequest, files.remove_folder, _ADMIN),
             "CreateIndexRun": Unary(run_pb2.CreateIndexRunRequest, indexing.create, _INDEX),
             "GetIndexRun": Unary(pb.GetIndexRunRequest, indexing.get, _INDEX),
             "ListIndexRuns": Unary(pb.ListIndexRunsRequest, indexing.list, _INDEX),
@@ -94,6 +100,18 @@ class FileServicer:
         folders = [folder for folder in self._indexer.folders() if sees(call.principal, folder.name)]
         found, following = page(folders, _name, size=request.page_size, token=request.page_token, most=PAGE_FOLDERS)
         return pb.ListFoldersResponse(folders=[folder_to_proto(f) for f in found], next_page_token=following)
+
+    def add_folder(self, request: pb.AddFolderRequest, call: Call) -> pb.AddFolderResponse:
+        """The folder as added."""
+        check_unlimited(call.principal, "add folders")
+        added = self._indexer.add_folder(add_folder_request_from_proto(request))
+        return pb.AddFolderResponse(folder=folder_to_proto(added))
+
+    def remove_folder(self, request: pb.RemoveFolderRequest, call: Call) -> pb.RemoveFolderResponse:
+        """The folder that was removed."""
+        check_unlimited(call.principal, "remove folders")
+        asked = remove_folder_request_from_proto(request)
+        return removed_folder_to_proto(self._indexer.remove_folder(asked, cancel=call.cancel))
 
     def list_files(self, request: pb.ListFilesRequest, call: Call) -> pb.ListFilesResponse:
         """Indexed files."""

@@ -36,6 +36,7 @@ class IndexerSettings:
     vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers. ``outgoing`` says what
     leaves the machine besides what the embedding model says of itself. ``digest`` (hex) is that of all settings that
     shape index and answers, for ``status`` to tell; empty where nobody computes it.
+    Clients may add folders below ``folder_roots``.
     """
 
     index_directory: Path
@@ -53,6 +54,7 @@ class IndexerSettings:
     vocabulary: Vocabulary = DEFAULT_VOCABULARY
     outgoing: tuple[str, ...] = ()
     digest: str = ""
+    folder_roots: tuple[Path, ...] = ()
 
     def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
         """Chunk sizes by line kind, within the model's window."""
@@ -79,6 +81,7 @@ class Configuration(Protocol):
     vector_cache_days: float
     vector_cache_bytes: int
     lifecycle_words: tuple[str, ...]
+    folder_roots: tuple[Path, ...]
 
 
 def indexer_settings(
@@ -105,4 +108,5 @@ def indexer_settings(
         vocabulary=Vocabulary.with_words(given.lifecycle_words),
         outgoing=outgoing,
         digest=digest,
+        folder_roots=given.folder_roots,
     )

@@ -50,10 +50,10 @@ class _Rules(TypedDict):
 class Sources:
     """Reads a workspace's folders."""
 
-    def __init__(self, settings: IndexerSettings) -> None:
+    def __init__(self, settings: IndexerSettings, recent: RecentDocuments | None = None) -> None:
         self._settings = settings
         self._by_name = {folder.name: folder for folder in settings.folders}
-        self._recent = RecentDocuments()
+        self._recent = recent or RecentDocuments()
         self.sizes = settings.sizes
 
     def by_name(self) -> dict[str, Folder]:

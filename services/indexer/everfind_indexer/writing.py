@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import IndexMissingError
+from everfind_core.errors import FolderNotFoundError, IndexMissingError
 from everfind_core.index_directory import Recipe, check_place, check_recipe, current_index
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.lifecycle import REVISION as LIFECYCLE_REVISION
@@ -32,13 +32,14 @@ DEFAULT_CONCURRENCY = 2
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """What it takes to write one workspace's index."""
+    """What it takes to write one workspace's index. ``added`` gives the folders as they are when it is asked."""
 
     settings: IndexerSettings
     sources: Sources
     embedder: Embedder
     chunker: Chunker
     open_store: StoreOpener
+    added: Callable[[], Sequence[Folder]]
 
     def index(
         self, request: IndexRequest, folders: Sequence[Folder], on_event: EventSink, cancel: Cancellation
@@ -65,27 +66,47 @@ class Writing:
                 on_event=on_event,
                 cancel=cancel,
             )
-            return run.folders(folders)
+            return run.folders(self._still_added(request, folders))
 
-    def forget_folder(self, name: str, *, purge: bool) -> int:
-        """See :meth:`everfind_core.ports.Indexer.forget_folder`."""
+    def _still_added(self, request: IndexRequest, folders: Sequence[Folder]) -> Sequence[Folder]:
+        """Those of ``folders`` that were not removed while the run waited for the lock."""
+        names = {folder.name for folder in self.added()}
+        gone = [folder.name for folder in folders if folder.name not in names]
+        if gone and request.folders:
+            raise FolderNotFoundError(f"folder {gone[0]!r} was removed meanwhile", hint="See `everfind list`.")
+        return [folder for folder in folders if folder.name in names]
+
+    def forget_folder(
+        self,
+        name: str,
+        *,
+        purge: bool,
+        cancel: Cancellation | None = None,
+        forgotten: Callable[[], None] = lambda: None,
+    ) -> int:
+        """Remove a folder's chunks; gives the number of files. ``forgotten`` is called before the next may write."""
         directory = self.settings.index_directory
-        with writer_lock(directory, wait=True):
-            try:
-                location = current_index(directory)
-            except IndexMissingError:
-                return 0
-            with opened(location, self.open_store) as target, self._kept_vectors(location.manifest.model) as kept:
-                if purge and kept:
-                    kept.forget(target.store.embedding_keys(name))
-                target.store.delete_folder(name)
-                forgotten = target.catalog.forget_folder(name)
-                settle_documents(target, self.settings.vocabulary)
-                target.maintain()
-                if purge:
-                    target.store.purge()
-                target.write_coverage({f.name: f for f in self.settings.folders if f.name != name})
-                return forgotten
+        with writer_lock(directory, wait=True, cancel=cancel):
+            count = self._forget(name, purge=purge)
+            forgotten()
+            return count
+
+    def _forget(self, name: str, *, purge: bool) -> int:
+        try:
+            location = current_index(self.settings.index_directory)
+        except IndexMissingError:
+            return 0
+        with opened(location, self.open_store) as target, self._kept_vectors(location.manifest.model) as kept:
+            if purge and kept:
+                kept.forget(target.store.embedding_keys(name))
+            target.store.delete_folder(name)
+            forgotten = target.catalog.forget_folder(name)
+            settle_documents(target, self.settings.vocabulary)
+            target.maintain()
+            if purge:
+                target.store.purge()
+            target.write_coverage({f.name: f for f in self.settings.folders if f.name != name})
+            return forgotten
 
     @contextmanager
     def _kept_vectors(self, model: ModelInfo) -> Iterator[VectorCache | None]:

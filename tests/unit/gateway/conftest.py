@@ -50,6 +50,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> FakeEngines:
     fake = FakeEngines()
 
     def open_fake(settings: Settings) -> AbstractContextManager[FakeEngines]:
+        fake.settings = settings
         return nullcontext(fake)
 
     monkeypatch.setattr(runtime, "open_workspace", open_fake)

@@ -15,7 +15,14 @@ from pathlib import Path
 import pytest
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import EXIT_CODES, EverfindError, IndexLockedError, IndexMissingError, error_classes
+from everfind_core.errors import (
+    EXIT_CODES,
+    EverfindError,
+    IndexLockedError,
+    IndexMissingError,
+    PermissionDeniedError,
+    error_classes,
+)
 from everfind_core.index_directory import (
     FolderCoverage,
     IndexCoverage,
@@ -25,12 +32,14 @@ from everfind_core.index_directory import (
     make_current,
 )
 from everfind_core.model import (
+    AddFolderRequest,
     Coverage,
     Folder,
     HealthFinding,
     ModelInfo,
     Provenance,
     ProvenanceLabel,
+    RemoveFolderRequest,
     SearchMode,
     Severity,
 )
@@ -166,7 +175,7 @@ def test_add_list_remove(everfind: Run, engines: FakeEngines, home: Path) -> Non
     assert ended.out == f"added api  {Path.cwd()}/api\nadded web  {Path.cwd()}/web\n"
     assert everfind("list").out == f"api  {Path.cwd()}/api  (*.md)\nweb  {Path.cwd()}/web  (*.md)\n"
     assert everfind("remove", "api").out == f"removed api  {Path.cwd()}/api  (3 files forgotten)\n"
-    assert engines.forgotten == ["api"]
+    assert engines.removed == [RemoveFolderRequest("api")]
     listed = json.loads(everfind("list", "--json").out)
     folder = {"name": "web", "path": f"{Path.cwd()}/web", "include": ["*.md"], "usable": True}
     assert listed == {"display_name": "", "folders": [folder]}
@@ -183,7 +192,7 @@ def test_list_files(everfind: Run, engines: FakeEngines) -> None:
 
 def test_remove_by_path_and_keep_index(everfind: Run, engines: FakeEngines, api: Path) -> None:
     assert "its index is kept" in everfind("remove", api, "--keep-index").out
-    assert engines.forgotten == []
+    assert engines.removed == [RemoveFolderRequest("api", keep_index=True)]
     assert everfind("list").out == ""
 
 
@@ -191,9 +200,31 @@ def test_a_folder_stays_when_its_index_cannot_be_changed(everfind: Run, engines:
     engines.error = IndexLockedError("process 7 writes")
     assert everfind("remove", "api").code == 6
     assert everfind("list").out.startswith("api ")
-    engines.error = IndexMissingError("nothing yet")
-    assert everfind("remove", "api").code == 0
-    assert everfind("list").out == ""
+
+
+def test_folders_of_a_server(everfind: Run, engines: FakeEngines, home: Path) -> None:
+    ended = everfind("--server", "search.example.org", "add", "/srv/api", "/srv/x%FF", "--include", "*.md")
+    assert ended.out == "added api  /srv/api\nadded x%FF  /srv/x%FF\n"
+    assert engines.added == [AddFolderRequest(f"/srv/{name}", include=("*.md",)) for name in ("api", "x%FF")]
+    ended = everfind("--server", "search.example.org", "remove", "/srv/api", "--purge")
+    assert ended.out == "removed /srv/api  /srv/api  (3 files forgotten)\n"
+    assert engines.removed == [RemoveFolderRequest("/srv/api", purge=True)]
+
+
+def test_a_server_gets_all_folders_or_none(
+    everfind: Run, engines: FakeEngines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_folder = engines.add_folder
+
+    def add(request: AddFolderRequest) -> Folder:
+        if request.root == "/etc":
+            raise PermissionDeniedError("not below /srv")
+        return add_folder(request)
+
+    monkeypatch.setattr(engines, "add_folder", add)
+    ended = everfind("--server", "search.example.org", "add", "/srv/api", "/etc")
+    assert (ended.code, ended.out, ended.err) == (9, "", "everfind: not below /srv\n")
+    assert engines.removed == [RemoveFolderRequest("api")]
 
 
 @pytest.mark.parametrize(
@@ -478,7 +509,7 @@ def test_an_empty_path_is_no_working_directory(
     ended = everfind(*arguments)
     assert ended.code == 2
     assert "hint: " in ended.err
-    assert (engines.runs, engines.forgotten, engines.searches) == ([], [], [])
+    assert (engines.runs, engines.removed, engines.searches) == ([], [], [])
 
 
 def test_status(everfind: Run, engines: FakeEngines) -> None:

@@ -52,5 +52,5 @@ def test_one_or_the_other(everfind: Run, engines: FakeEngines, arguments: tuple[
 def test_no_server_means_none(everfind: Run, engines: FakeEngines, user_config: Path) -> None:
     user_config.write_text('server = "db:1"\n')
     assert everfind("--no-server", "remove", "x").code == 4
-    assert everfind("remove", "x").code == 2
+    assert everfind("token", "list").code == 2
     assert everfind("--no-server", "--server", "db:1", "list").code == 2

@@ -24,6 +24,7 @@ from everfind_core.errors import (
     StorageError,
     UntrustedSettingError,
 )
+from everfind_core.folder_rules import is_readable
 from everfind_core.index_directory import (
     FolderCoverage,
     IndexCoverage,
@@ -34,7 +35,7 @@ from everfind_core.index_directory import (
 )
 from everfind_core.model import Coverage, Folder
 from everfind_gateway.config_files import SettingsFile, read_project_file, read_user_file
-from everfind_gateway.folders import add_folders, find_folder, is_readable, parse_folders, remove_folder
+from everfind_gateway.folders import add_folders, find_folder, parse_folders, remove_folder
 from tests.support.gateway import MODEL
 
 COMMENTED = """\

@@ -12,6 +12,7 @@ import pytest
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, InvalidRequestError, StorageError
 from everfind_core.model import (
+    AddFolderRequest,
     Calibration,
     Coverage,
     FileText,
@@ -30,6 +31,8 @@ from everfind_core.model import (
     ReadFileRequest,
     RelatedAnswer,
     RelatedRequest,
+    RemovedFolder,
+    RemoveFolderRequest,
     SearchAnswer,
     SearchMode,
     SearchRequest,
@@ -111,7 +114,10 @@ class FakeWorkspace:
     def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
         return Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000)
 
-    def forget_folder(self, name: str, *, purge: bool = False) -> int:
+    def add_folder(self, request: AddFolderRequest) -> Folder:
+        raise NotImplementedError
+
+    def remove_folder(self, request: RemoveFolderRequest, *, cancel: Cancellation | None = None) -> RemovedFolder:
         raise NotImplementedError
 
     def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:

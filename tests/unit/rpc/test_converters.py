@@ -38,6 +38,24 @@ class Pair(NamedTuple):
 
 PAIRS = [
     Pair(model.Folder, corpus_pb2.Folder, corpus.folder_to_proto, corpus.folder_from_proto),
+    Pair(
+        model.AddFolderRequest,
+        indexer_service_pb2.AddFolderRequest,
+        corpus.add_folder_request_to_proto,
+        corpus.add_folder_request_from_proto,
+    ),
+    Pair(
+        model.RemoveFolderRequest,
+        indexer_service_pb2.RemoveFolderRequest,
+        corpus.remove_folder_request_to_proto,
+        corpus.remove_folder_request_from_proto,
+    ),
+    Pair(
+        model.RemovedFolder,
+        indexer_service_pb2.RemoveFolderResponse,
+        corpus.removed_folder_to_proto,
+        corpus.removed_folder_from_proto,
+    ),
     Pair(model.FileRef, corpus_pb2.FileRef, corpus.file_ref_to_proto, corpus.file_ref_from_proto),
     Pair(model.SkippedFile, corpus_pb2.SkippedFile, corpus.skipped_file_to_proto, corpus.skipped_file_from_proto),
     Pair(model.Coverage, corpus_pb2.Coverage, corpus.coverage_to_proto, corpus.coverage_from_proto),

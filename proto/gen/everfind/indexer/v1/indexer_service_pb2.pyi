@@ -151,22 +151,26 @@ class RemoveFolderRequest(_message.Message):
     WORKSPACE_FIELD_NUMBER: _builtins.int
     FOLDER_FIELD_NUMBER: _builtins.int
     KEEP_INDEX_FIELD_NUMBER: _builtins.int
+    PURGE_FIELD_NUMBER: _builtins.int
     workspace: _builtins.str
     """Workspace: its name, or an absolute directory in it; empty is the default one."""
     folder: _builtins.str
     """Name or absolute path of the folder."""
     keep_index: _builtins.bool
     """Whether its chunks stay searchable."""
+    purge: _builtins.bool
+    """Whether nothing of it may stay: no old version of the index, no vector kept for reuse. Not with `keep_index`."""
     def __init__(
         self,
         *,
         workspace: _builtins.str = ...,
         folder: _builtins.str = ...,
         keep_index: _builtins.bool = ...,
+        purge: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["folder", b"folder", "keep_index", b"keep_index", "workspace", b"workspace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["folder", b"folder", "keep_index", b"keep_index", "purge", b"purge", "workspace", b"workspace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -120,14 +120,16 @@ class IndexerServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AddFolder(self, request, context):
-        """Adds a directory of the indexer's machine. It is indexed by the next run.
+        """Adds a directory of the indexer's machine, below one of those in which its operator lets clients add folders. A run
+        indexes it: the next one, or at once that of an indexer that follows its folders.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RemoveFolder(self, request, context):
-        """Removes a folder, and its chunks unless told to keep them.
+        """Removes a folder, and its chunks unless told to keep them: all of it, or after an error nothing. Waits for a run that
+        is under way. A folder of the server's own settings is refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -37,9 +37,13 @@ class IndexerServiceStub:
     ListFolders: _grpc.UnaryUnaryMultiCallable[_indexer_service_pb2.ListFoldersRequest, _indexer_service_pb2.ListFoldersResponse]
     """The added folders, ordered by name."""
     AddFolder: _grpc.UnaryUnaryMultiCallable[_indexer_service_pb2.AddFolderRequest, _indexer_service_pb2.AddFolderResponse]
-    """Adds a directory of the indexer's machine. It is indexed by the next run."""
+    """Adds a directory of the indexer's machine, below one of those in which its operator lets clients add folders. A run
+    indexes it: the next one, or at once that of an indexer that follows its folders.
+    """
     RemoveFolder: _grpc.UnaryUnaryMultiCallable[_indexer_service_pb2.RemoveFolderRequest, _indexer_service_pb2.RemoveFolderResponse]
-    """Removes a folder, and its chunks unless told to keep them."""
+    """Removes a folder, and its chunks unless told to keep them: all of it, or after an error nothing. Waits for a run that
+    is under way. A folder of the server's own settings is refused.
+    """
     CreateIndexRun: _grpc.UnaryUnaryMultiCallable[_run_pb2.CreateIndexRunRequest, _indexer_service_pb2.CreateIndexRunResponse]
     """Starts a run, or finds the one that has the same request id."""
     GetIndexRun: _grpc.UnaryUnaryMultiCallable[_indexer_service_pb2.GetIndexRunRequest, _indexer_service_pb2.GetIndexRunResponse]
@@ -71,9 +75,13 @@ class IndexerServiceAsyncStub(IndexerServiceStub):
     ListFolders: _aio.UnaryUnaryMultiCallable[_indexer_service_pb2.ListFoldersRequest, _indexer_service_pb2.ListFoldersResponse]  # type: ignore[assignment]
     """The added folders, ordered by name."""
     AddFolder: _aio.UnaryUnaryMultiCallable[_indexer_service_pb2.AddFolderRequest, _indexer_service_pb2.AddFolderResponse]  # type: ignore[assignment]
-    """Adds a directory of the indexer's machine. It is indexed by the next run."""
+    """Adds a directory of the indexer's machine, below one of those in which its operator lets clients add folders. A run
+    indexes it: the next one, or at once that of an indexer that follows its folders.
+    """
     RemoveFolder: _aio.UnaryUnaryMultiCallable[_indexer_service_pb2.RemoveFolderRequest, _indexer_service_pb2.RemoveFolderResponse]  # type: ignore[assignment]
-    """Removes a folder, and its chunks unless told to keep them."""
+    """Removes a folder, and its chunks unless told to keep them: all of it, or after an error nothing. Waits for a run that
+    is under way. A folder of the server's own settings is refused.
+    """
     CreateIndexRun: _aio.UnaryUnaryMultiCallable[_run_pb2.CreateIndexRunRequest, _indexer_service_pb2.CreateIndexRunResponse]  # type: ignore[assignment]
     """Starts a run, or finds the one that has the same request id."""
     GetIndexRun: _aio.UnaryUnaryMultiCallable[_indexer_service_pb2.GetIndexRunRequest, _indexer_service_pb2.GetIndexRunResponse]  # type: ignore[assignment]
@@ -114,7 +122,9 @@ class IndexerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _indexer_service_pb2.AddFolderRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_indexer_service_pb2.AddFolderResponse, _abc.Awaitable[_indexer_service_pb2.AddFolderResponse]]:
-        """Adds a directory of the indexer's machine. It is indexed by the next run."""
+        """Adds a directory of the indexer's machine, below one of those in which its operator lets clients add folders. A run
+        indexes it: the next one, or at once that of an indexer that follows its folders.
+        """
 
     @_abc_1.abstractmethod
     def RemoveFolder(
@@ -122,7 +132,9 @@ class IndexerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _indexer_service_pb2.RemoveFolderRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_indexer_service_pb2.RemoveFolderResponse, _abc.Awaitable[_indexer_service_pb2.RemoveFolderResponse]]:
-        """Removes a folder, and its chunks unless told to keep them."""
+        """Removes a folder, and its chunks unless told to keep them: all of it, or after an error nothing. Waits for a run that
+        is under way. A folder of the server's own settings is refused.
+        """
 
     @_abc_1.abstractmethod
     def CreateIndexRun(

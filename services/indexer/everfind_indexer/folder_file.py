@@ -1,0 +1,140 @@
+"""Where an indexer's folders come from: those of its settings, and those that clients add, which a file keeps."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+from everfind_core.errors import ConfigError, InvalidRequestError
+from everfind_core.folder_rules import indexed_folders, new_name
+from everfind_core.index_directory import FOLDERS, write_json
+from everfind_core.model import Folder
+from everfind_core.paths import encode_os_path
+
+FORMAT = 1
+
+_log = logging.getLogger("everfind.folders")
+
+
+class FolderSource(Protocol):
+    """The list of folders. Thread-safe."""
+
+    def folders(self) -> tuple[Folder, ...]:
+        """The folders as they are now."""
+        ...
+
+    def add(self, root: str, name: str, include: tuple[str, ...]) -> Folder:
+        """Add a resolved directory (a path of the operating system) that can be one; an empty name is chosen.
+
+        Raises:
+            FolderExistsError: directory or name are taken.
+        """
+        ...
+
+    def check_removable(self, folder: Folder) -> None:
+        """Refuse a folder that cannot be removed.
+
+        Raises:
+            InvalidRequestError: it cannot.
+        """
+        ...
+
+    def remove(self, folder: Folder) -> None:
+        """Take a folder off the list."""
+        ...
+
+
+class FolderFile:
+    """The folders of a process's settings, and those in a file beside the index, read again whenever it changes."""
+
+    def __init__(self, index_directory: Path, settled: Sequence[Folder] = ()) -> None:
+        self._directory = index_directory
+        self._path = index_directory / FOLDERS
+        self._settled = tuple(settled)
+        self._guard = threading.Lock()
+        self._seen: tuple[int, int] | None = None
+        self._added: tuple[Folder, ...] = ()
+
+    def folders(self) -> tuple[Folder, ...]:
+        """See :meth:`FolderSource.folders`.
+
+        Raises:
+            ConfigError: the file cannot be read.
+        """
+        with self._guard:
+            return self._now()
+
+    def add(self, root: str, name: str, include: tuple[str, ...]) -> Folder:
+        """See :meth:`FolderSource.add`."""
+        with self._guard:
+            known = self._now()
+            folder = Folder(
+                new_name(root, known, indexed_folders(self._directory), name), encode_os_path(root), include
+            )
+            self._write((*self._added, folder))
+            return folder
+
+    def check_removable(self, folder: Folder) -> None:
+        """See :meth:`FolderSource.check_removable`."""
+        if folder in self._settled:
+            raise InvalidRequestError.of(
+                "folder",
+                f"{folder.name!r} is set where the server runs, and not added by a client",
+                hint="Its operator takes it out of EVERFIND_FOLDERS.",
+            )
+
+    def remove(self, folder: Folder) -> None:
+        """See :meth:`FolderSource.remove`."""
+        with self._guard:
+            self._now()
+            self._write(tuple(one for one in self._added if one.name != folder.name))
+
+    def _now(self) -> tuple[Folder, ...]:
+        seen = self._stamp()
+        if seen != self._seen:
+            self._added = () if seen is None else self._without_clashes(_read(self._path))
+            self._seen = seen
+        return (*self._settled, *self._added)
+
+    def _write(self, added: tuple[Folder, ...]) -> None:
+        self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_json(self._path, {"format": FORMAT, "folders": [asdict(folder) for folder in added]})
+        self._added, self._seen = added, self._stamp()
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unusable(self._path) from error
+        return found.st_mtime_ns, found.st_ino
+
+    def _without_clashes(self, added: Sequence[Folder]) -> tuple[Folder, ...]:
+        """Those that the settings have not come to claim the name or the directory of."""
+        names = {folder.name for folder in self._settled}
+        roots = {folder.root for folder in self._settled}
+        kept = tuple(folder for folder in added if folder.name not in names and folder.root not in roots)
+        for folder in added:
+            if folder not in kept:
+                _log.warning("folder %s is left out: the settings have its name or place", folder.name)
+        return kept
+
+
+def _read(path: Path) -> tuple[Folder, ...]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return tuple(Folder(str(f["name"]), str(f["root"]), tuple(map(str, f["include"]))) for f in found["folders"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _unusable(path) from error
+
+
+def _unusable(path: Path) -> ConfigError:
+    return ConfigError(
+        f"the list of added folders in {path} cannot be read", hint="Restore it, or remove it and add them again."
+    )
