@@ -16,6 +16,11 @@ from everfind_rpc.tls import ClientTls, client_credentials
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 KEEPALIVE_SECONDS = 20
+RECONNECT_SECONDS = 2
+"""How long a channel waits at most before it looks again for a server that is away; gRPC itself waits two minutes."""
+
+CONNECT_SECONDS = 5
+"""How long one look for it may take."""
 
 READ_SECONDS = 30.0
 SEARCH_SECONDS = 30.0
@@ -95,6 +100,9 @@ def _options(services: list[ServiceDescriptor]) -> list[tuple[str, Any]]:
         ("grpc.keepalive_time_ms", KEEPALIVE_SECONDS * 1000),
         ("grpc.keepalive_timeout_ms", 10_000),
         ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.initial_reconnect_backoff_ms", 200),
+        ("grpc.min_reconnect_backoff_ms", CONNECT_SECONDS * 1000),
+        ("grpc.max_reconnect_backoff_ms", RECONNECT_SECONDS * 1000),
         ("grpc.dns_min_time_between_resolutions_ms", 5_000),
         ("grpc.enable_http_proxy", 0),  # what is indexed goes to the configured server, and nowhere on the way
         ("grpc.use_local_subchannel_pool", 1),

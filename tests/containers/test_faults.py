@@ -22,6 +22,7 @@ from everfind_core.errors import (
 from everfind_core.model import FileProcessed, IndexReport, IndexRequest, RunEvent, SearchRequest
 from tests.containers.conftest import FILES, QUERIES, Truth, places
 from tests.support.index_content import content_of
+from tests.support.serving import Remote
 from tests.support.team import Team
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
@@ -103,12 +104,26 @@ def run_with(team: Team, fault: Callable[[], None]) -> IndexReport:
         return report.result(600)
 
 
+def until_answered(remote: Remote) -> None:
+    """Until the gateway has found the searchers again: it looks for lost ones every two seconds."""
+    ends = time.monotonic() + 30
+    while True:
+        try:
+            remote.searcher.search(SearchRequest(QUERIES[0]))
+        except OUTAGE:
+            assert time.monotonic() < ends
+            time.sleep(0.2)
+        else:
+            return
+
+
 def check_whole(team: Team, base: Path, truth: Truth) -> None:
     """The index is as an undisturbed one, and so are its answers."""
     assert content_of(base / "index") == truth.content
     with team.client() as remote:
         report = remote.indexer.index(IndexRequest(), lambda _event: None)
         assert (report.indexed, report.unchanged, report.warnings) == (0, FILES, ())
+        until_answered(remote)
         for query in QUERIES:
             assert places(remote.searcher.search(SearchRequest(query))) == truth.answers[query]
 
