@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from everfind_core.errors import FolderExistsError, InvalidRequestError
+from everfind_core.folder_rules import check_globs
 from everfind_core.paths import decode_os_path, encode_os_path
 from everfind_core.whole_files import replace_file
 from everfind_gateway import config_files
-from everfind_gateway.folders import add_folders, check_globs, parse_folders
+from everfind_gateway.folders import add_folders, parse_folders
 from everfind_gateway.migration.plan import LeftOut, Plan, WantedFolder
 from everfind_gateway.setting_values import SettingValues, project_settings
 
