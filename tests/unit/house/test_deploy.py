@@ -14,7 +14,7 @@ DEPLOY = Path(__file__).parents[3] / "deploy"
 
 def variables(text: str) -> dict[str, str]:
     """Variables that a compose file reads, with their defaults."""
-    return dict(re.findall(r"\$\{([A-Z_]+):-([^}]*)\}", text))
+    return dict(re.findall(r"\$\{([A-Z_]+):?-([^}]*)\}", text))
 
 
 def test_every_variable_of_the_compose_file_is_in_the_example_with_its_default() -> None:
