@@ -176,7 +176,7 @@ def _add_remotely(settings: Settings, paths: Sequence[str], name: str, include: 
             raise
     for folder in added:
         emit(f"added {printable(folder.name)}  {shown_path(folder.root)}")
-    note("A server that follows its folders indexes it now; else `everfind index` does.")
+    note("a server that follows its folders indexes it now, else `everfind index` does")
 
 
 def _shown(value: Any) -> str:
