@@ -146,7 +146,8 @@ class SearchEngine:
         self._check_recipe(index.location.manifest.recipe, SearchMode.LEXICAL)
         self._check_workspace(request.workspace, index.coverage())
         check_folders(request.filters, index.coverage())
-        return answer_related(request, index, self._finder.visible(request.filters), cancel)
+        watch = read_watch_state(self._settings.index_directory)
+        return answer_related(request, index, self._finder.visible(request.filters), watch, cancel)
 
     def close(self) -> None:
         """Stop the engine's threads."""

@@ -18,6 +18,7 @@ from everfind_core.model import (
     Relation,
     Staleness,
 )
+from everfind_core.watch_state import WatchState, with_waiting
 from everfind_searcher.current import OpenIndex
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
 from everfind_searcher.hits import hit_of, roots_for
@@ -34,8 +35,13 @@ _GRAPH = Provenance(ProvenanceLabel.GRAPH)
 _NAMED = Provenance(ProvenanceLabel.EXACT, exact=1)
 
 
-def answer_related(request: RelatedRequest, index: OpenIndex, where: Filters, cancel: Cancellation) -> RelatedAnswer:
-    """What is related to what ``request`` names, among the chunks that pass ``where``."""
+def answer_related(
+    request: RelatedRequest, index: OpenIndex, where: Filters, watch: WatchState | None, cancel: Cancellation
+) -> RelatedAnswer:
+    """What is related to what ``request`` names, among the chunks that pass ``where``.
+
+    ``watch`` is what the folders' follower knows to have changed.
+    """
     snapshot, coverage = index.reader.snapshot(), index.coverage()
     check_folder(request.folder, coverage)
     generation, rows = index.generation(snapshot), Rows(snapshot)
@@ -46,7 +52,7 @@ def answer_related(request: RelatedRequest, index: OpenIndex, where: Filters, ca
     page = found.links[cursor.offset : cursor.offset + request.limit]
     left = max(0, len(found.links) - cursor.offset - len(page))
     roots = roots_for(coverage, request.filters.folders)
-    covered = coverage.total(request.filters.folders)
+    covered = with_waiting(coverage.total(request.filters.folders), watch, request.filters.folders)
     return RelatedAnswer(
         generation=generation,
         targets=_target_hits(targets[:MAX_TARGETS], roots),
