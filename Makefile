@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup proto fmt lint types arch test test-quick test-e2e test-containers test-long bench docs site picture dist sbom licences audit release-sample release-check up down
+.PHONY: help setup proto fmt lint types arch test test-quick test-e2e test-containers test-long bench docs lock site picture dist sbom licences audit release-sample release-check up down
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -87,6 +87,11 @@ picture: $(READY) ## draw the terminal of README.md anew
 
 docs: $(READY) ## write the generated pages in docs/
 	$(BIN)/python scripts/generate_docs.py
+
+lock: $(READY) ## choose anew the versions of packages that images install (deploy/constraints.txt)
+	$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+	  --custom-compile-command 'make lock' -o deploy/constraints.txt \
+	  $(foreach image,embedder indexer searcher gateway,--group pyproject.toml:$(image))
 
 COMPOSE = docker compose -f deploy/docker-compose.yml
 

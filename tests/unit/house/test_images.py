@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[3]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -27,8 +29,32 @@ def packages(group: str) -> set[str]:
     return {re.split(r"[><=~!\[; ]", requirement)[0] for requirement in requirements(group)}
 
 
+def locked() -> dict[str, tuple[str, int]]:
+    """The version of each package in the lock file, and how many hashes it has."""
+    text = (ROOT / "deploy" / "constraints.txt").read_text()
+    entry = r"^([\w.-]+)==([^ ;\\]+)(?: ;[^\\\n]*?)?((?: \\\n    --hash=sha256:[0-9a-f]{64})*)$"
+    entries = re.findall(entry, text, re.MULTILINE)
+    return {canonicalize_name(name): (version, hashes.count("sha256:")) for name, version, hashes in entries}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_the_lock_file_has_what_an_image_installs(service: str) -> None:
+    known = locked()
+    for requirement in map(Requirement, requirements(service)):
+        version, hashes = known[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), f"{requirement}, locked at {version}: run `make lock`"
+        assert hashes, requirement
+
+
+def test_images_install_nothing_that_is_not_locked() -> None:
+    commands = re.findall(r"install -q (.*--group .*)", (ROOT / "deploy" / "Dockerfile").read_text())
+    assert len(commands) == 6
+    assert all(command.startswith("--require-hashes -c constraints.txt --group ") for command in commands)
+
+
 def test_the_images_together_install_what_the_product_depends_on() -> None:
-    project = set(PYPROJECT["project"]["dependencies"]) | set(PYPROJECT["project"]["optional-dependencies"]["metrics"])
+    extras: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
+    project = {*PYPROJECT["project"]["dependencies"], *extras["metrics"], *extras["otel"]}
     assert set().union(*map(requirements, SERVICES)) == project - FOR_OTHER_TOOLS
 
 
