@@ -35,8 +35,10 @@ from everfind_rpc.errors import STATUS_CODES, error_to_status
 from everfind_rpc.logs import REQUEST_ID, REQUEST_ID_KEY
 from everfind_rpc.metrics import Metrics
 from everfind_rpc.service import Call, Method, Proxied, Service, Stream, Unary
+from everfind_rpc.tracing import Ended, server_span
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+Metadata: TypeAlias = dict[str, str | bytes]
 
 MAX_CALL_SECONDS = 600
 """A call without a deadline gets this one."""
@@ -125,7 +127,8 @@ class Handlers:
             async with self._answering(name, method, context) as call:
                 if isinstance(method, Proxied):
                     with self._calls.held():
-                        return await anext(method.answer(request, call))
+                        async with contextlib.aclosing(method.answer(request, call)) as answers:  # type: ignore[type-var]  # they are async generators
+                            return await anext(answers)
                 assert isinstance(method, Unary)
                 return await self._in_thread(method.answer, _parsed(method.request, request), call)
             return None
@@ -144,12 +147,22 @@ class Handlers:
 
     @contextlib.asynccontextmanager
     async def _answering(self, name: str, method: Method, context: Context) -> AsyncIterator[Call]:
-        """Around one call: its caller and deadline before, its status, log line and metrics after."""
-        started = time.perf_counter()
+        """Around one call: its request id and its span."""
         metadata = {str(key): value for key, value in context.invocation_metadata() or ()}
         request_id = _request_id(metadata.get(REQUEST_ID_KEY, ""))
         REQUEST_ID.set(request_id)
         context.set_trailing_metadata(((REQUEST_ID_KEY, request_id),))
+        with server_span(name, metadata, request_id) as ended:
+            async with self._judged(name, method, context, {**metadata, REQUEST_ID_KEY: request_id}, ended) as call:
+                yield call
+
+    @contextlib.asynccontextmanager
+    async def _judged(
+        self, name: str, method: Method, context: Context, metadata: Metadata, ended: Ended
+    ) -> AsyncIterator[Call]:
+        """Its caller and deadline before, its status, log line and metrics after."""
+        started = time.perf_counter()
+        request_id = str(metadata[REQUEST_ID_KEY])
         code = grpc.StatusCode.OK
         caller = ""
         try:
@@ -173,6 +186,7 @@ class Handlers:
             await context.abort_with_status(rpc_status.to_status(error_to_status(fault)))
         finally:
             seconds = time.perf_counter() - started
+            ended(code)
             self._metrics.call(name, code.name, seconds)
             _log.info("call", extra={"call": name, "code": code.name, "ms": round(seconds * 1000, 2), "caller": caller})
 

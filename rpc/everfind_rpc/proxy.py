@@ -5,7 +5,8 @@ What a caller may do is decided by the server that answers; here only a token th
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
 from functools import partial
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ from everfind_rpc.channel import Endpoint, asynchronous_channel
 from everfind_rpc.clients.calls import call_error
 from everfind_rpc.logs import REQUEST_ID_KEY
 from everfind_rpc.service import Call, Proxied, Service
+from everfind_rpc.tracing import client_span
 
 _Unary: TypeAlias = "grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]"
 _Streaming: TypeAlias = "grpc.aio.UnaryStreamMultiCallable[bytes, bytes]"
@@ -49,24 +51,35 @@ class _Upstream:
         if self._channel is None:
             self._channel = asynchronous_channel(self._endpoint, [self._descriptor])
         path = f"/{self._descriptor.full_name}/{method.name}"
-        metadata = [(REQUEST_ID_KEY, call.request_id)]
+        headers = {REQUEST_ID_KEY: call.request_id}
         if call.authorization:
-            metadata.append(("authorization", call.authorization))
-        timeout = call.cancel.remaining()
-        try:
-            if not method.server_streaming:
-                unary: _Unary = self._channel.unary_unary(path)
-                yield await unary(request, timeout=timeout, metadata=metadata)
-                return
-            streaming: _Streaming = self._channel.unary_stream(path)
-            stream = streaming(request, timeout=timeout, metadata=metadata)
+            headers["authorization"] = call.authorization
+        with client_span(path, headers, call.request_id) as ended:
+            passed_on = self._passed_on(path, request, headers, call, streams=method.server_streaming)
             try:
-                async for answer in stream:
-                    yield answer
-            finally:
-                stream.cancel()
-        except grpc.aio.AioRpcError as error:
-            raise self._error(error) from None
+                async with contextlib.aclosing(passed_on):
+                    async for answer in passed_on:
+                        yield answer
+            except grpc.aio.AioRpcError as error:
+                ended(error.code())
+                raise self._error(error) from None
+
+    async def _passed_on(
+        self, path: str, request: bytes, headers: dict[str, str], call: Call, *, streams: bool
+    ) -> AsyncGenerator[bytes]:
+        assert self._channel is not None
+        metadata, timeout = tuple(headers.items()), call.cancel.remaining()
+        if not streams:
+            unary: _Unary = self._channel.unary_unary(path)
+            yield await unary(request, timeout=timeout, metadata=metadata)
+            return
+        streaming: _Streaming = self._channel.unary_stream(path)
+        stream = streaming(request, timeout=timeout, metadata=metadata)
+        try:
+            async for answer in stream:
+                yield answer
+        finally:
+            stream.cancel()
 
     def _error(self, error: grpc.aio.AioRpcError) -> Exception:
         if error.code() is grpc.StatusCode.UNAVAILABLE and not error.trailing_metadata():

@@ -21,6 +21,7 @@ from everfind_rpc.metrics import Metrics, PrometheusMetrics
 from everfind_rpc.server import ServerSettings, run_server
 from everfind_rpc.service import Service
 from everfind_rpc.tls import ClientTls, server_tls
+from everfind_rpc.tracing import configure_tracing
 
 ENV_PREFIX = "EVERFIND_"
 
@@ -127,6 +128,7 @@ def run_service(
         configure_logs(name, settings.log_level)
         serving = settings.server()
         with contextlib.ExitStack() as stack:
+            stack.callback(configure_tracing(name))
             run_server(open_services(settings, stack), serving, _metrics(settings, stack))
     except EverfindError as error:
         sys.stderr.write(f"everfind {name}: {error.message}\n" + (f"  hint: {error.hint}\n" if error.hint else ""))

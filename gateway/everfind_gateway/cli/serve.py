@@ -96,6 +96,7 @@ def serve(
 def _run(context: typer.Context, settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
     from everfind_gateway.local import open_local
     from everfind_rpc.server import run_server
+    from everfind_rpc.tracing import configure_tracing
 
     host = settings.listen.rpartition(":")[0]
 
@@ -104,7 +105,11 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
             announcement.publish(f"{_THIS_MACHINE.get(host, host)}:{port}")
         note(f"serving on {host}:{port}")
 
-    with announcement, open_local(settings) as workspace, _looking_at_settings(context, settings, announcement):
+    with contextlib.ExitStack() as stack:
+        stack.callback(configure_tracing("serve"))
+        stack.enter_context(announcement)
+        workspace = stack.enter_context(open_local(settings))
+        stack.enter_context(_looking_at_settings(context, settings, announcement))
         workspace.embedder.model()
         if settings.watch:
             workspace.follow()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +16,7 @@ from everfind_core.errors import EverfindError, InternalError, UnavailableError
 from everfind_rpc.channel import MAX_MESSAGE_BYTES, Connection
 from everfind_rpc.errors import status_to_error
 from everfind_rpc.logs import REQUEST_ID, REQUEST_ID_KEY
+from everfind_rpc.tracing import Ended, client_span
 
 if TYPE_CHECKING:
     from grpc import UnaryStreamMultiCallable, UnaryUnaryMultiCallable
@@ -43,15 +45,17 @@ class Calls:
             EverfindError: what the server answered, in the class that it had there.
         """
         timeout = _timeout(seconds, cancel)
-        call = method.future(request, timeout=timeout, metadata=self._metadata())
-        forget = cancel.on_cancel(call.cancel) if cancel else None
-        try:
-            return call.result()
-        except (grpc.RpcError, grpc.FutureCancelledError):
-            raise self._error(call, cancel) from None
-        finally:
-            if forget:
-                forget()
+        with self._headers(method) as (headers, ended):
+            call = method.future(request, timeout=timeout, metadata=tuple(headers.items()))
+            forget = cancel.on_cancel(call.cancel) if cancel else None
+            try:
+                return call.result()
+            except (grpc.RpcError, grpc.FutureCancelledError):
+                ended(call.code())
+                raise self._error(call, cancel) from None
+            finally:
+                if forget:
+                    forget()
 
     def stream(
         self,
@@ -62,29 +66,41 @@ class Calls:
         cancel: Cancellation | None = None,
     ) -> Iterator[ResponseT]:
         """The answers of a stream, as :meth:`unary`. A reader that leaves cancels the call."""
-        call = method(request, timeout=_timeout(seconds, cancel), metadata=self._metadata())
-        forget = cancel.on_cancel(call.cancel) if cancel else None
-        try:
-            yield from call
-        except grpc.RpcError:
-            raise self._error(call, cancel) from None
-        finally:
-            if forget:
-                forget()
-            call.cancel()
+        timeout = _timeout(seconds, cancel)
+        with self._headers(method) as (headers, ended):
+            call = method(request, timeout=timeout, metadata=tuple(headers.items()))
+            forget = cancel.on_cancel(call.cancel) if cancel else None
+            try:
+                yield from call
+            except grpc.RpcError:
+                ended(call.code())
+                raise self._error(call, cancel) from None
+            finally:
+                if forget:
+                    forget()
+                call.cancel()
 
-    def _metadata(self) -> tuple[tuple[str, str], ...]:
+    @contextlib.contextmanager
+    def _headers(self, method: object) -> Iterator[tuple[dict[str, str], Ended]]:
+        """The metadata of a call, and who hears of its status."""
         token, request_id = self._endpoint.secret(), REQUEST_ID.get()
-        return (
-            *((("authorization", f"Bearer {token}"),) if token else ()),
-            *(((REQUEST_ID_KEY, request_id),) if request_id else ()),
-        )
+        headers: dict[str, str] = {"authorization": f"Bearer {token}"} if token else {}
+        if request_id:
+            headers[REQUEST_ID_KEY] = request_id
+        with client_span(_name(method), headers, request_id) as ended:
+            yield headers, ended
 
     def _error(self, call: grpc.Call, cancel: Cancellation | None) -> EverfindError:
         """What a call ended with; its caller's own giving up first."""
         if cancel:
             cancel.check()
         return call_error(call, self._endpoint.address)
+
+
+def _name(method: object) -> str:
+    """``service/method`` of a stub's call, which grpc keeps to itself; empty if it keeps it elsewhere one day."""
+    name = getattr(method, "_method", b"")
+    return name.decode() if isinstance(name, bytes) else str(name)
 
 
 def call_error(call: grpc.Call | grpc.aio.AioRpcError, address: str) -> EverfindError:
