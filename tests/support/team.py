@@ -60,6 +60,8 @@ def team(
 ) -> Iterator[Team]:
     """A deployment within the block. Its indexer sees ``base`` at its own path; its index is in ``base``'s ``index``.
 
+    Runs begin when a test says so, unless its settings have the indexer follow the folders.
+
     ``files`` are compose files beside the usual ones, ``settings`` variables for them.
     """
     require_docker()
