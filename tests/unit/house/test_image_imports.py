@@ -20,8 +20,14 @@ STARTS = {
     "gateway": "everfind_gateway.proxy",
 }
 DISTRIBUTIONS = packages_distributions()
-GOOGLE = {"google.protobuf": "protobuf", "google.rpc": "googleapis-common-protos"}
-"""Packages that share a name with others."""
+SHARED = {
+    "google.protobuf": "protobuf",
+    "google.rpc": "googleapis-common-protos",
+    "opentelemetry.exporter.otlp.proto.grpc": "opentelemetry-exporter-otlp-proto-grpc",
+    "opentelemetry.sdk": "opentelemetry-sdk",
+    "opentelemetry": "opentelemetry-api",
+}
+"""Packages that share the first part of their names with others."""
 
 
 def imported(node: ast.AST) -> Iterator[str]:
@@ -68,8 +74,8 @@ def distribution(name: str) -> str:
     top = name.partition(".")[0]
     if top in sys.stdlib_module_names:
         return ""
-    if top == "google":
-        return next(brings for prefix, brings in GOOGLE.items() if name.startswith(prefix))
+    if top in ("google", "opentelemetry"):
+        return next(brings for prefix, brings in SHARED.items() if name.startswith(prefix))
     return DISTRIBUTIONS[top][0].lower().replace("_", "-")
 
 
