@@ -14,6 +14,7 @@ from typing import Final
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.glob_regexes import ANY, bounded
 from everfind_core.model.corpus import FileRef
 
 MAX_GLOB: Final = 1_000
@@ -25,9 +26,6 @@ CHARACTER_CLASSES: Final = {
 }  # fmt: skip
 """What git knows inside brackets and pathspec does not, and what stands for it there."""
 
-_ANY = "[^/]"
-"""What pathspec makes of ``?``, and of ``*`` with a star after it."""
-
 _HINT = "Globs are as in .gitignore, without `!`: `*.py`, `docs/`, `src/**/test_*`; `\\` escapes a special character."
 
 
@@ -36,15 +34,16 @@ class Dialect:
     """What regular expression engines differ in.
 
     ``bracket`` is a format with the members of a bracket expression for ``{}``, which must not match ``/``; ``end`` is
-    the end of the text.
+    the end of the text; ``backtracks`` is whether the engine tries every way to match.
     """
 
     bracket: str
     end: str
+    backtracks: bool
 
 
-PYTHON: Final = Dialect(bracket="(?:(?!/)[{}])", end=r"\Z")
-RUST: Final = Dialect(bracket="[[{}]&&[^/]]", end=r"\z")
+PYTHON: Final = Dialect(bracket="(?:(?!/)[{}])", end=r"\Z", backtracks=True)
+RUST: Final = Dialect(bracket="[[{}]&&[^/]]", end=r"\z", backtracks=False)
 """Rust's ``regex``, which the store runs."""
 
 
@@ -116,6 +115,8 @@ def glob_regex(glob: str, dialect: Dialect, *, field: str) -> str:
         pattern = pattern.replace(name, characters)
     try:
         regex, _ = GitIgnoreSpecPattern.pattern_to_regex(pattern)
+        if regex is not None and dialect.backtracks:
+            regex = bounded(regex)
         translated = None if regex is None or "\0" in glob else _translated(regex, dialect)
     except ValueError:
         translated = None
@@ -133,9 +134,9 @@ def _translated(regex: str, dialect: Dialect) -> str:
         if character == "\\":
             pieces.append(regex[position : position + 2])
             position += 2
-        elif regex.startswith(_ANY, position):
-            pieces.append(_ANY)
-            position += len(_ANY)
+        elif regex.startswith(ANY, position):
+            pieces.append(ANY)
+            position += len(ANY)
         elif character == "[":
             members, position = _bracket(regex, position + 1)
             pieces.append(dialect.bracket.format(members))

@@ -13,7 +13,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from everfind_core.errors import EverfindError, FileNotIndexableError, InternalError
+from everfind_core.errors import EverfindError, FileNotIndexableError, FolderUnusableError, InternalError
 from everfind_core.model import (
     Filters,
     Folder,
@@ -130,6 +130,7 @@ LOOKS: dict[str, Call] = {
     "related to a place": lambda r: r.searcher.related(RelatedRequest(folder="docs", path="call.py", line=2)),
     "status": lambda r: (r.searcher.status(), r.indexer.status(skipped_files=True), r.indexer.folders()),
     "grep": lambda r: r.indexer.grep(GrepRequest(".", regex=True)),
+    "files": lambda r: (r.indexer.indexed_files(), r.indexer.indexed_files(globs=("*", "**/*.md"))),
     "index": lambda r: r.indexer.index(IndexRequest(force=True), lambda _event: None),
 }
 QUIET = ("related to what is only there", "status", "index")
@@ -241,6 +242,7 @@ def test_links_that_come_between_check_and_open_are_not_followed(site: Site, swa
     target = outside if swapped == "sub" else outside / "walrus.md"
     if swapped == "sub":
         (outside / "deep.md").write_text("walrus\n")
+    around = GatherRequest(SearchRequest("the largest rodent", limit=50, min_score=-1.0), context_lines=50)
     stop = threading.Event()
 
     def swap() -> None:
@@ -259,10 +261,16 @@ def test_links_that_come_between_check_and_open_are_not_followed(site: Site, swa
             with contextlib.suppress(FileNotIndexableError):
                 seen.add(site.remote.indexer.read_file(ReadFileRequest("docs", "sub/deep.md")).text)
             assert not site.remote.indexer.grep(GrepRequest("walrus")).matches
+            with contextlib.suppress(FileNotIndexableError):
+                assert "walrus" not in site.remote.searcher.gather(around).markdown
+        with contextlib.suppress(FolderUnusableError):
+            site.remote.indexer.index(IndexRequest(force=True), lambda _event: None)
+        assert "walrus" not in repr(site.remote.searcher.search(around.search))
     finally:
         stop.set()
         swapping.join()
         (outside / "deep.md").unlink(missing_ok=True)
+        site.remote.indexer.index(IndexRequest(), lambda _event: None)  # as it was, for other tests
     assert seen <= {FILES["docs/sub/deep.md"].rstrip("\n")}
 
 
@@ -285,6 +293,24 @@ def test_a_filters_value_is_only_a_value(site: Site, field: str, value: str) -> 
         outcome(lambda r: {one.hit.folder for one in r.searcher.related(related).related}, site.remote),
     ):
         assert "Error" in text or text in ("set()", "{'docs'}"), text
+
+
+BOMBS = ("*a" * 40 + "b", "e/**/" * 60 + "b", "/".join(["*e*e*e*e*e"] * 8) + "/b")
+
+
+@pytest.mark.parametrize("glob", BOMBS)
+def test_no_glob_takes_the_server_with_it(site: Site, glob: str) -> None:
+    place = site.base / "docs" / ("a" * 200 + ".md")
+    place.write_text("# Long\n\nA long name.\n")
+    try:
+        site.remote.indexer.index(IndexRequest(), lambda _event: None)
+        filters = Filters(include=(glob,), exclude=(glob,))
+        assert site.remote.indexer.grep(GrepRequest("long", globs=(glob,))).matches == ()
+        assert site.remote.indexer.indexed_files(globs=(glob,)) == []
+        assert site.remote.searcher.search(SearchRequest("a long name", filters=filters)).hits == ()
+    finally:
+        place.unlink()
+        site.remote.indexer.index(IndexRequest(), lambda _event: None)
 
 
 # --- messages -------------------------------------------------------------------------------------------------------

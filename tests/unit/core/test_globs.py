@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.glob_regexes import bounded
 from everfind_core.globs import MAX_GLOB, RUST, compile_globs, glob_regex
 
 PATHS = (
@@ -96,6 +98,43 @@ def test_a_glob_names_what_pathspec_matches(glob: str) -> None:
     # pathspec lets `[!a]` match a slash; git does not.
     expected = {path for path in spec.match_files(one_line) if "[!a]" not in glob or "/" not in path}
     assert {path for path in matching(glob) if path in one_line and ("[!a]" not in glob or "/" not in path)} == expected
+
+
+STARS = ("a", "b", "*", "*a", "a*", "?", "[ab]", "/", "/**/", "**/", "\\*")
+A_PATH = (
+    st.lists(st.sampled_from("aab/*"), min_size=1, max_size=14)
+    .map("".join)
+    .filter(lambda path: "//" not in path and path.strip("/") == path)
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(st.sampled_from(STARS), min_size=1, max_size=12).map("".join), st.lists(A_PATH, min_size=1, max_size=20)
+)
+def test_many_stars_match_what_they_would_if_every_way_were_tried(glob: str, paths: list[str]) -> None:
+    regex, _ = GitIgnoreSpecPattern.pattern_to_regex(glob)
+    if regex is None:
+        return
+    slow, quick = re.compile(regex), re.compile(bounded(regex))
+    for path in paths:
+        one, other = slow.search(path), quick.search(path)
+        assert (one and one.groupdict()) == (other and other.groupdict()), (regex, bounded(regex), path)
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        ("*a" * 40 + "b", "a" * 250),
+        ("/".join(["*a*a"] * 8) + "/b", "/".join(["aaaaaaaa"] * 40)),
+        ("a/**/" * 30 + "b", "/".join("a" * 1_000)),
+        ("**/a/**/*a*a*a*a*a*a*a*a*a*a*b", "/".join(["a" * 100] * 30)),
+    ],
+)
+def test_a_bomb_of_stars_ends(glob: str, path: str) -> None:
+    globs = compile_globs([glob], field="globs")
+    assert globs is not None
+    assert not globs.matches(path)
 
 
 @pytest.mark.parametrize("glob", ["#a.txt", "docs/", "a*", "[[:digit:]]", "src/**", "/a", "*.py", "[!a]", "a[!b]b"])

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from everfind_core.glob_regexes import bounded
 from everfind_core.globs import CHARACTER_CLASSES
 
 # pathspec's group that holds the slash after what the pattern matched: set, it was a parent of the entry.
@@ -78,7 +79,8 @@ class RuleFile:
         regex: re.Pattern[bytes] | None = compiled.regex
         if regex is None or compiled.include is None:
             return None
-        return _Pattern(regex, compiled.include, bare.endswith(b"/"))
+        quick = re.compile(bounded(regex.pattern.decode("latin-1")).encode("latin-1"), regex.flags)
+        return _Pattern(quick, compiled.include, bare.endswith(b"/"))
 
 
 Chain: TypeAlias = tuple[RuleFile, ...]
