@@ -21,7 +21,9 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_core.ports import Embedder, Searcher
+from everfind_core.watch_state import WatchState, following, write_watch_state
 from tests.contract.conftest import Engines, open_engines
+from tests.support.notes import Reach
 from tests.support.serving import connected, serving
 
 FILES = {
@@ -310,3 +312,17 @@ def test_errors_are_the_same_on_both_sides(shop: Shop) -> None:
                 searcher.related(request)
             errors.append((type(caught.value), caught.value.message, caught.value.hint))
         assert errors[0] == errors[1]
+
+
+def test_changes_that_wait_are_told_as_a_search_tells_them(notes: Reach) -> None:
+    opened = notes()
+    opened.write("a.py", "def wombat():\n    return 1\n")
+    opened.run()
+    request = RelatedRequest(symbol="wombat")
+    assert not opened.searcher.related(request).staleness.stale
+    with following(opened.base / "index"):
+        write_watch_state(opened.base / "index", WatchState({"notes": 2}))
+        related, found = opened.searcher.related(request), opened.searcher.search(SearchRequest("wombat"))
+        assert (related.staleness.stale, related.staleness.pending, related.coverage.pending) == (True, 2, 2)
+        assert (related.staleness, related.coverage) == (found.staleness, found.coverage)
+    assert not opened.searcher.related(request).staleness.stale

@@ -214,6 +214,8 @@ PROBES: dict[str, Probe] = {
     "grep": lambda r, f: r.indexer.grep(GrepRequest("def ")),
     "grep by path": lambda r, f: r.indexer.grep(GrepRequest("e", globs=("*.py", "*.go", "src", f))),
     "folders": lambda r, f: r.indexer.folders(),
+    "files": lambda r, f: r.indexer.indexed_files(),
+    "files by path": lambda r, f: r.indexer.indexed_files(globs=("*.py", "*.go", "src", f)),
     "status": lambda r, f: r.indexer.status(skipped_files=True),
     "index": lambda r, f: _events(r, IndexRequest(force=True)),
     "rebuild": lambda r, f: _events(r, IndexRequest(rebuild=True)),
