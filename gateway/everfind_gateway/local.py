@@ -209,7 +209,8 @@ def _open_searcher(settings: Settings, embedder: Embedder, indexer: Indexer, rer
         settings.expansion_model,
         read_key(settings.expansion_key_file, "expansion_key_file", "EVERFIND_EXPANSION_KEY"),
     )
-    return SearchEngine(searching, embedder, indexer, _open_reader, OptionalModels(reranker, expander))
+    reader = partial(_open_reader, resident_bytes=settings.resident_bytes)
+    return SearchEngine(searching, embedder, indexer, reader, OptionalModels(reranker, expander))
 
 
 def _open_chunker() -> Chunker:
@@ -224,7 +225,7 @@ def _open_writer(directory: Path, dimensions: int) -> ChunkWriter:
     return open_writer(directory, dimensions)
 
 
-def _open_reader(directory: Path) -> ChunkReader:
+def _open_reader(directory: Path, resident_bytes: int = 0) -> ChunkReader:
     from everfind_searcher.store import open_reader
 
-    return open_reader(directory)
+    return open_reader(directory, resident_bytes=resident_bytes)

@@ -299,6 +299,14 @@ class SettingValues(BaseModel):
         ge=0,
         le=1,
     )
+    resident_bytes: int = _setting(
+        384 << 20,
+        "What a process that goes on searching may keep of the index in memory: about 2,500 bytes a chunk. What does "
+        "not fit is read from the disk at each search, and vectors are then compared by the store.",
+        group="Search",
+        ge=0,
+        le=1 << 50,
+    )
     default_exclude: tuple[str, ...] = _setting(
         (),
         "Path globs that every search leaves out unless `--all` is given; a plain word matches a whole path segment, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -16,6 +17,7 @@ from everfind_core.model import HIDDEN_STATUSES
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
 from everfind_searcher.settings import Fusion, SearcherSettings
+from everfind_searcher.store import RESIDENT_BYTES
 
 Factor: TypeAlias = Annotated[float, Field(ge=0.1, le=10)]
 
@@ -42,6 +44,9 @@ class SearcherServerSettings(ServiceSettings):
     )
     relative_cutoff: float = Field(
         default=0.0, ge=0, le=1, description="Share of the best hit's cosine that each hit must reach."
+    )
+    resident_bytes: int = Field(
+        default=RESIDENT_BYTES, ge=0, description="Bytes of the index kept in memory, about 2,500 a chunk."
     )
     default_exclude: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
         default=(), description="Path globs, separated by commas, that a search leaves out unless it asks for all."
@@ -94,7 +99,7 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
         index,
         embedder.RemoteEmbedder(to_embedder),
         indexer.RemoteIndexer(to_indexer),
-        open_reader,
+        partial(open_reader, resident_bytes=settings.resident_bytes),
         OptionalModels(reranker.RemoteReranker(to_embedder), expander),
     )
     stack.callback(engine.close)

@@ -21,10 +21,10 @@ OWN_WEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Without terms, or without a vector of shape (dimensions,), where that arm is not asked."""
+    """A question's own text with other ways to ask it, for their vector, and its terms; none for an arm not asked."""
 
+    texts: Sequence[str]
     terms: Sequence[str]
-    vector: npt.NDArray[np.float32] | None
 
 
 class QuestionReader:
@@ -35,27 +35,30 @@ class QuestionReader:
         self._expander = expander
 
     def read(self, request: SearchRequest, cancel: Cancellation) -> Asked:
-        """The question's terms and vector, with those of other ways to ask it where there are some."""
-        semantic, lexical = request.mode is not SearchMode.LEXICAL, request.mode is not SearchMode.SEMANTIC
+        """The question, with other ways to ask it where there are some."""
         ways = self._expander.expand(request.query, cancel) if self._expander else ()
+        texts = (request.query, *ways)
         return Asked(
-            _terms((request.query, *ways)) if lexical else [],
-            self._vector(request.query, ways, cancel) if semantic else None,
+            texts if request.mode is not SearchMode.LEXICAL else (),
+            _terms(texts) if request.mode is not SearchMode.SEMANTIC else (),
         )
+
+    def vector(self, asked: Asked, cancel: Cancellation) -> npt.NDArray[np.float32] | None:
+        """The vector of the texts, of shape (dimensions,); None without any."""
+        if not asked.texts:
+            return None
+        own = self._vectors.of(asked.texts[0], cancel)
+        if len(asked.texts) == 1:
+            return own
+        together = OWN_WEIGHT * own + np.sum([self._vectors.of(way, cancel) for way in asked.texts[1:]], axis=0)
+        length = float(np.linalg.norm(together))
+        unit: npt.NDArray[np.float32] = (together / length).astype(np.float32) if length else own
+        return unit
 
     def close(self) -> None:
         """End what the reading of questions holds."""
         if self._expander is not None:
             self._expander.close()
-
-    def _vector(self, query: str, ways: Sequence[str], cancel: Cancellation) -> npt.NDArray[np.float32]:
-        own = self._vectors.of(query, cancel)
-        if not ways:
-            return own
-        together = OWN_WEIGHT * own + np.sum([self._vectors.of(way, cancel) for way in ways], axis=0)
-        length = float(np.linalg.norm(together))
-        unit: npt.NDArray[np.float32] = (together / length).astype(np.float32) if length else own
-        return unit
 
 
 def _terms(texts: Sequence[str]) -> list[str]:

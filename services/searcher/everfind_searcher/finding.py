@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import DeadlineExceededError
@@ -93,23 +94,24 @@ class Finder:
 
         Successors are brought to the first ``length`` places, and hidden files counted there.
 
-        The arms are asked for everything first. Only where that has something hidden in it they are asked again, for
-        what is visible alone: so nothing that is hidden takes a place, or moves what is not.
+        The arms are asked for everything first. One that has something hidden in it is asked again, for what is visible
+        alone: so nothing that is hidden takes a place, or moves what is not.
         """
         asked = request.filters
         hiding = self._hiding(asked)
-        query = self._reader.read(request, cancel)
-        arms = self._arms(query, snapshot, asked, cancel)
+        question = self._reader.read(request, cancel)
+        ask = partial(self._arms, snapshot, cancel)
+        arms = ask(asked, question)
         admitted = visible = admitting(request.query, self._ranked(request, arms))
-        if hiding.hides_any([found.chunk for arm in arms for found in arm]):
-            again = self._arms(query, snapshot, hiding.visible(asked), cancel)
-            visible = admitting(request.query, self._ranked(request, again))
+        shown = _without_hidden(arms, question, hiding, partial(ask, hiding.visible(asked)))
+        if shown is not arms:
+            visible = admitting(request.query, self._ranked(request, shown))
         everything = admitted.hits
         hits = succeed(
             visible.hits,
             everything,
             hidden=lambda chunk: bool(hiding.rule(chunk)),
-            fetch=Fetcher(snapshot, hiding.visible(asked), query.terms, query.vector),
+            fetch=Fetcher(snapshot, hiding.visible(asked), question.terms, self._reader.vector(question, cancel)),
             length=length,
         )
         warnings = (replaced_best(everything, hiding, asked.folders), UNJUDGED if hits and not visible.judged else "")
@@ -120,10 +122,11 @@ class Finder:
         settings = self._settings
         return Hiding.of(asked, statuses=settings.hidden_statuses, exclude=settings.default_exclude)
 
-    def _arms(self, query: Asked, snapshot: ChunkSnapshot, where: Filters, cancel: Cancellation) -> Arms:
-        """Both arms' lists, found in parallel; a plain mode leaves the other one empty."""
-        lexical = self._threads.submit(snapshot.lexical, query.terms, CANDIDATES, where) if query.terms else None
-        semantic = () if query.vector is None else snapshot.semantic(query.vector, CANDIDATES, where)
+    def _arms(self, snapshot: ChunkSnapshot, cancel: Cancellation, where: Filters, question: Asked) -> Arms:
+        """Both arms' lists, empty where one is not asked; the question is embedded while its terms are looked up."""
+        lexical = self._threads.submit(snapshot.lexical, question.terms, CANDIDATES, where) if question.terms else None
+        vector = self._reader.vector(question, cancel)
+        semantic = () if vector is None else snapshot.semantic(vector, CANDIDATES, where)
         cancel.check()
         try:
             return semantic, lexical.result(cancel.remaining()) if lexical else ()
@@ -133,3 +136,12 @@ class Finder:
     def _ranked(self, request: SearchRequest, arms: Arms) -> Ranking:
         fusion, rrf_k = self._settings.fusion, self._settings.rrf_k
         return self._boosts.reordered(rank(request.query, *arms, mode=request.mode, fusion=fusion, rrf_k=rrf_k))
+
+
+def _without_hidden(arms: Arms, question: Asked, hiding: Hiding, ask: Callable[[Asked], Arms]) -> Arms:
+    """The lists of what is visible: ``arms`` where that is all, else with what ``ask`` gives for one with more."""
+    semantic, lexical = (hiding.hides_any([found.chunk for found in arm]) for arm in arms)
+    if not semantic and not lexical:
+        return arms
+    by_meaning, by_words = ask(Asked(question.texts if semantic else (), question.terms if lexical else ()))
+    return by_meaning if semantic else arms[0], by_words if lexical else arms[1]

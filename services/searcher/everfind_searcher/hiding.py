@@ -48,7 +48,9 @@ class Hiding:
 
     def hides_any(self, chunks: Sequence[StoredChunk]) -> bool:
         """Whether a rule hides one of these."""
-        return any(self.rule(chunk) for chunk in chunks)
+        if not self.statuses.isdisjoint({chunk.status for chunk in chunks}):
+            return True
+        return bool(self.exclude) and any(map(self.excluded, {chunk.ref for chunk in chunks}))
 
     def report(self, everything: Sequence[Ranked], length: int) -> Hidden:
         """What is hidden among the first ``length`` hits that there would be if nothing were; files, not chunks."""

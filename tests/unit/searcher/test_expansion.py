@@ -86,15 +86,17 @@ def test_other_ways_add_words_and_a_direction() -> None:
     with serve(lambda _path, _body: (200, completion("session lifetime\nlogin expiry"), {})) as provider:
         reader = QuestionReader(embedder, open_expander(provider.url, "m", ""))
         asked = reader.read(SearchRequest(query), Cancellation())
+        vector = reader.vector(asked, Cancellation())
         lexical = reader.read(SearchRequest(query, mode=SearchMode.LEXICAL), Cancellation())
         reader.close()
     plain = QuestionReader(embedder, None).read(SearchRequest(query), Cancellation())
-    assert lexical == Asked(asked.terms, None)
+    assert lexical == Asked((), asked.terms)
+    assert reader.vector(lexical, Cancellation()) is None
     assert list(asked.terms) == [*plain.terms, *query_terms("session lifetime expiry")]
     own, one, two = embedder.embed([query, "session lifetime", "login expiry"], InputKind.QUERY)
     together = 2 * own + one + two
-    assert asked.vector is not None
-    np.testing.assert_allclose(asked.vector, together / np.linalg.norm(together), rtol=1e-5)
+    assert vector is not None
+    np.testing.assert_allclose(vector, together / np.linalg.norm(together), rtol=1e-5)
 
 
 def test_an_endpoint_needs_a_model() -> None:

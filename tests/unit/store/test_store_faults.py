@@ -216,7 +216,7 @@ def test_a_reader_whose_version_was_cleaned_up_goes_on(
 ) -> None:
     monkeypatch.setattr("everfind_indexer.store.maintenance.KEEP_SECONDS", -1.0)
     writer.replace([file("f", "a", "one")])
-    reader = LanceChunkReader(directory)
+    reader = LanceChunkReader(directory, 0)
     stale = reader._dataset
     writer.replace([file("f", "a", "two")])
     writer.maintain(finish=True)

@@ -6,20 +6,26 @@ import gc
 import random
 import threading
 import time
+import tracemalloc
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import lance
+import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks, ScoredChunk
-from everfind_core.store_schema import TABLE_DIRECTORY
+from everfind_core.store_schema import TABLE_DIRECTORY, VECTOR
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
+from everfind_searcher.store.filters import condition
 from everfind_searcher.store.resident import ResidentRows
+from everfind_searcher.store.rows import vectors
 from everfind_searcher.store.snapshot import LanceSnapshot
 from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, places, random_texts, unit
 
@@ -29,6 +35,7 @@ FILTERS = (
     Filters(include=("*1",), languages=("python",)),
     Filters(exclude=("2*",), kinds=("function",)),
 )
+MUCH = 1 << 30
 EDITS = st.lists(st.sampled_from(("replace", "replace", "delete", "folder", "maintain", "finish")), max_size=8)
 
 
@@ -53,6 +60,16 @@ def edit(writer: ChunkWriter, kind: str, choose: random.Random) -> None:
             writer.maintain(finish=kind == "finish")
 
 
+def nearest(dataset: lance.LanceDataset, query: npt.NDArray[np.float32], where: Filters) -> list[float]:
+    """The cosines of all rows that pass, by numpy, from the vectors as they are stored; highest first."""
+    rows = dataset.to_table(
+        columns=[VECTOR], filter=" AND ".join(filter(None, (condition(where), f"{VECTOR} IS NOT NULL")))
+    )
+    stored = vectors(rows).astype(np.float64)
+    cosines = stored @ query.astype(np.float16) / np.linalg.norm(stored, axis=1) / np.linalg.norm(query)
+    return sorted(cosines.tolist(), reverse=True)
+
+
 def answers(snapshot: LanceSnapshot) -> list[Sequence[ScoredChunk]]:
     found = [snapshot.semantic(unit(n), 20, where) for n in range(2) for where in FILTERS]
     return found + [snapshot.lexical([f"w{n}", f"w{n + 3}"], 20, where) for n in range(2) for where in FILTERS]
@@ -66,7 +83,7 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
     directory = tmp_path_factory.mktemp("edited")
     writer = open_writer(directory, DIMENSIONS)
     choose = random.Random(seed)
-    kept, empty = ResidentRows(), ResidentRows(0)
+    kept, empty = ResidentRows(MUCH), ResidentRows(0)
     versions: list[tuple[lance.LanceDataset, list[Sequence[ScoredChunk]]]] = []
     for kind in ["replace", *kinds, "replace"]:
         edit(writer, kind, choose)
@@ -74,6 +91,9 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
         stored = answers(LanceSnapshot(dataset, empty, directory))
         assert stored == answers(LanceSnapshot(dataset, kept, directory))  # with rows of the version before
         kept.load(dataset)
+        for n, where in enumerate(FILTERS):
+            exact = [found.score for found in LanceSnapshot(dataset, kept, directory).semantic(unit(n), 20, where)]
+            assert exact == pytest.approx(nearest(dataset, unit(n), where)[:20], abs=1e-3)
         versions.append((dataset, stored))
         for version, expected in versions[-2:]:
             assert expected == answers(LanceSnapshot(version, kept, directory))
@@ -83,7 +103,7 @@ def test_rows_in_memory_are_not_read_again(directory: Path, writer: ChunkWriter)
     writer.replace([file("f", f"{n}", *random_texts(3, n)) for n in range(20)])
     writer.maintain(finish=True)
     dataset = open_dataset(directory)
-    resident = ResidentRows()
+    resident = ResidentRows(MUCH)
     resident.load(dataset)
     snapshot = LanceSnapshot(dataset, resident, directory)
     before = snapshot.semantic(unit(1), 5, EVERYTHING)
@@ -92,11 +112,74 @@ def test_rows_in_memory_are_not_read_again(directory: Path, writer: ChunkWriter)
     assert snapshot.semantic(unit(1), 5, EVERYTHING) == before
 
 
+def test_equal_vectors_come_by_path_however_many_there_are(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", f"{n:03}", "the same", f"other {n}", tag=f"{n}") for n in range(300)])
+    dataset = open_dataset(directory)
+    resident = ResidentRows(MUCH)
+    resident.load(dataset)
+    found = LanceSnapshot(dataset, resident, directory).semantic(unit("the same"), 250, EVERYTHING)
+    assert places(found) == [("f", f"{n:03}", 0) for n in range(250)]
+    assert {one.score for one in found} == {found[0].score}
+
+
+def test_rows_without_a_vector_are_near_nothing(directory: Path, writer: ChunkWriter) -> None:
+    nothing = file("f", "zero", "zero")
+    nothing = replace(
+        nothing, chunks=tuple(replace(c, vector=np.zeros(DIMENSIONS, np.float32)) for c in nothing.chunks)
+    )
+    writer.replace([nothing, file("f", "none", "none", has_vectors=False), file("f", "some", "one", "two")])
+    dataset = open_dataset(directory)
+    for limit in (0, MUCH):
+        resident = ResidentRows(limit)
+        resident.load(dataset)
+        found = LanceSnapshot(dataset, resident, directory).semantic(unit("two"), 10, EVERYTHING)
+        assert places(found) == [("f", "some", 1), ("f", "some", 0)]
+
+
+def test_what_is_said_to_be_in_memory_is_what_it_takes(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", f"{n}", *random_texts(20, n, words=150)) for n in range(100)])
+    dataset = open_dataset(directory)
+    resident = ResidentRows(MUCH)
+    tracemalloc.start()
+    resident.load(dataset)
+    gc.collect()
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken == pytest.approx(resident.size, rel=0.25)
+
+
+def test_a_reader_beside_a_writer_answers_from_one_version(directory: Path, writer: ChunkWriter) -> None:
+    """Each file has two chunks that come and go together, and always the newest tag or the one before."""
+    names = [f"{n}" for n in range(10)]
+    writer.replace([file("f", name, "one", "two", tag="0") for name in names])
+    reader = open_reader(directory)
+    done = threading.Event()
+
+    def write() -> None:
+        for turn in range(1, 15):
+            writer.replace([file("f", name, "one", "two", tag=f"{turn}") for name in names])
+            writer.maintain(finish=turn % 5 == 0)
+        done.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    last = False
+    while not last:
+        last = done.is_set()
+        snapshot = reader.snapshot()
+        found = snapshot.semantic(unit("one"), 100, EVERYTHING)
+        assert len(found) == 20
+        assert len({one.chunk.chunk_id.rpartition("\0")[2] for one in found}) == 1
+        assert {one.score for one in found[:10]} == {found[0].score}
+    thread.join()
+    assert found[0].chunk.chunk_id.endswith("\0" + "14")
+
+
 def test_memory_stays_within_its_limit(directory: Path, writer: ChunkWriter) -> None:
     for n in range(6):
         writer.replace([file("f", f"{n}", *random_texts(200, n))])
     dataset = open_dataset(directory)
-    everything = ResidentRows()
+    everything = ResidentRows(MUCH)
     everything.load(dataset)
     some, none = ResidentRows(everything.size // 2), ResidentRows(0)
     for resident in (some, none):
@@ -110,7 +193,7 @@ def test_memory_stays_within_its_limit(directory: Path, writer: ChunkWriter) -> 
 
 def test_memory_follows_what_is_replaced_and_lets_go_of_it(directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file("f", "a", *random_texts(300, 1)), file("g", "b", "one")])
-    resident = ResidentRows()
+    resident = ResidentRows(MUCH)
     resident.load(open_dataset(directory))
     full = resident.size
     writer.delete_folder("f")
@@ -131,7 +214,7 @@ def test_a_row_deleted_since_is_still_there_for_an_older_snapshot(directory: Pat
     writer.replace([file("f", "a", "one"), file("f", "b", "two")])
     before = open_dataset(directory)
     writer.replace([file("f", "a")])
-    resident = ResidentRows()
+    resident = ResidentRows(MUCH)
     resident.load(open_dataset(directory))
     assert resident.size > 0
     snapshot = LanceSnapshot(before, resident, directory)
@@ -144,7 +227,12 @@ def test_only_a_process_that_asks_again_reads_the_table(
 ) -> None:
     writer.replace([file("f", "a", "one")])
     loaded = threading.Event()
-    monkeypatch.setattr(ResidentRows, "load", lambda _self, _dataset: loaded.set())
+
+    def load(_rows: ResidentRows, _dataset: lance.LanceDataset) -> int:
+        loaded.set()
+        return 0
+
+    monkeypatch.setattr(ResidentRows, "load", load)
     reader = open_reader(directory)
     reader.lexical(["one"], 5, EVERYTHING)
     assert not loaded.wait(0.2)

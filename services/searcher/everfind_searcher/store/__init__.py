@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from everfind_core.ports import ChunkReader
@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 os.environ.setdefault("LANCE_LOG", "error")  # read when lance is imported; its warnings are for its developers
 
 
-def open_reader(directory: Path) -> ChunkReader:
+RESIDENT_BYTES: Final = 384 << 20
+"""What a reader keeps in memory at most, unless told otherwise."""
+
+
+def open_reader(directory: Path, resident_bytes: int = RESIDENT_BYTES) -> ChunkReader:
     """The store in ``directory``, for reading; nothing is ever written there.
+
+    Once it is asked again it keeps rows and vectors in memory, at most ``resident_bytes`` of them.
 
     Raises:
         IndexMissingError: there is no table.
@@ -27,4 +33,4 @@ def open_reader(directory: Path) -> ChunkReader:
     """
     from everfind_searcher.store.reader import LanceChunkReader
 
-    return LanceChunkReader(directory)
+    return LanceChunkReader(directory, resident_bytes)

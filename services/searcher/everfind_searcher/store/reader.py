@@ -31,14 +31,14 @@ _METADATA_CACHE_BYTES: Final = 64 << 20
 class LanceChunkReader:
     """A :class:`~everfind_core.ports.ChunkReader` on a LanceDB table. Thread-safe; calls run in parallel."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, resident_bytes: int) -> None:
         self._directory = directory.absolute()
         self._guard = threading.Lock()
         self._session = Session(
             index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
         )
         self._dataset = self._open()
-        self._resident = ResidentRows()
+        self._resident = ResidentRows(resident_bytes)
 
     def generation(self) -> int:
         """The table's newest version."""

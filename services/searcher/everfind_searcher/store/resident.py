@@ -10,73 +10,60 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 import lance
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from everfind_core.ports import StoredChunk
 from everfind_core.store_errors import LIBRARY_ERRORS
-from everfind_core.store_schema import HIT_COLUMNS, VECTOR
+from everfind_searcher.remembered import Remembered
+from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Addresses, Copy, read_copy, rows_of
+from everfind_searcher.store.exact import Selection
 
 if TYPE_CHECKING:
     from lance.fragment import LanceFragment
 
-Addresses: TypeAlias = npt.NDArray[np.uint64]
-"""Rows by where they are: the fragment's number, then 32 bits for the place in it."""
+_SELECTIONS: Final = 16
+"""So many filters' rows are remembered; an entry takes 12 bytes a row."""
 
-RESIDENT_BYTES: Final = 256 << 20
-"""What rows in memory may take; fragments beyond it are read from the store, query by query."""
+_MANY: Final = 1_000
+"""So many rows read at once are worth a full garbage collection."""
 
-RESIDENT_COLUMNS: Final = (*HIT_COLUMNS, VECTOR)
-
-_ADDRESS: Final = "_rowaddr"
-_OFFSET_BITS: Final = np.uint64(32)
-_OFFSETS: Final = np.uint64((1 << 32) - 1)
-_ABSENT: Final = -1
+Selections = Sequence[Selection]
 
 
 @dataclass(frozen=True, slots=True)
-class _Copy:
-    """A fragment's rows, but for those deleted by then; ``places`` says which row stands at an offset."""
+class _Held:
+    """What is in memory now, and which rows of a version met a condition, as far as that was asked."""
 
-    places: npt.NDArray[np.int32]
-    rows: pa.Table
-
-    @property
-    def size(self) -> int:
-        """In bytes."""
-        return int(self.rows.nbytes) + self.places.nbytes
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some of the rows asked for: which ones, and their columns."""
-
-    positions: npt.NDArray[np.intp]
-    rows: pa.Table
+    copies: Mapping[int, Copy]
+    selections: Remembered[tuple[int, str | None], Selections] = field(default_factory=lambda: Remembered(_SELECTIONS))
 
 
 class ResidentRows:
-    """The rows of one table that are in memory, at most ``limit`` bytes of them. Thread-safe."""
+    """The rows of one table that are in memory, at most ``limit`` bytes of them. Thread-safe.
 
-    def __init__(self, limit: int = RESIDENT_BYTES) -> None:
+    A fragment that does not fit is read from the store, query by query.
+    """
+
+    def __init__(self, limit: int) -> None:
         self._limit = limit
         self._guard = threading.Lock()
         self._asked = False
         self._settled = False
         self._newest: lance.LanceDataset | None = None
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="resident-rows")
-        self._copies: Mapping[int, _Copy] = {}
+        self._held = _Held({})
 
     @property
     def size(self) -> int:
         """Bytes that the rows take."""
-        return sum(copy.size for copy in self._copies.values())
+        return sum(copy.size for copy in self._held.copies.values())
 
     def follow(self, dataset: lance.LanceDataset) -> None:
         """Keep up with this version, in the background.
@@ -90,57 +77,87 @@ class ResidentRows:
             self._asked = True
 
     def _load_newest(self) -> None:
-        if self._newest is not None:
-            self.load(self._newest)
-        if not self._settled:
+        read = self.load(self._newest) if self._newest is not None else 0
+        if read >= _MANY or not self._settled:
             self._settled = True
             _leave_alone_what_is_there()
 
-    def load(self, dataset: lance.LanceDataset) -> None:
-        """Have the fragments of this version in memory, as far as they fit, and no others."""
+    def load(self, dataset: lance.LanceDataset) -> int:
+        """Have the fragments of this version in memory, as far as they fit, and no others; gives the rows read."""
         fragments = {fragment.fragment_id: fragment for fragment in dataset.get_fragments()}
-        self._copies = {number: copy for number, copy in self._copies.items() if number in fragments}
+        copies = {number: copy for number, copy in self._held.copies.items() if number in fragments}
+        self._held = _Held(copies)
+        read = 0
         for number, fragment in fragments.items():
-            if number not in self._copies and self._fits(fragment):
+            if number not in copies and self._fits(fragment):
                 try:
-                    copy = _read(fragment)
+                    copy = read_copy(fragment)
                 except LIBRARY_ERRORS:
-                    return  # a query that needs these rows meets the same error, and says so
+                    break  # a query that needs these rows meets the same error, and says so
+                read += len(copy.chunks)
                 if self.size + copy.size <= self._limit:
-                    self._copies = {**self._copies, number: copy}
+                    copies = {**copies, number: copy}
+                    self._held = _Held(copies)
+        return read
 
-    def find(self, addresses: Addresses, columns: list[str]) -> Iterator[Part]:
-        """The rows at ``addresses`` that are in memory, as parts in no order."""
-        fragments = addresses >> _OFFSET_BITS
-        copies = self._copies
-        for number in np.unique(fragments):
-            copy = copies.get(int(number))
-            if copy is None:
-                continue
-            positions = np.flatnonzero(fragments == number)
-            places = copy.places[addresses[positions] & _OFFSETS]
-            there = places != _ABSENT
-            yield Part(positions[there], copy.rows.select(columns).take(places[there]))
+    def chunks(self, addresses: Addresses) -> list[StoredChunk | None]:
+        """The rows at ``addresses``, None where one is not in memory."""
+        copies = self._held.copies
+        found: list[StoredChunk | None] = []
+        for address in addresses.tolist():
+            copy = copies.get(address >> OFFSET_BITS)
+            place = ABSENT if copy is None else copy.places[address & OFFSETS]
+            found.append(None if copy is None or place == ABSENT else copy.chunks[place])
+        return found
+
+    def vectors(self, addresses: Addresses, into: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+        """Write the vectors of rows that are in memory into their places; says which those are."""
+        copies = self._held.copies
+        there = np.zeros(len(addresses), dtype=bool)
+        fragments = addresses >> np.uint64(OFFSET_BITS)
+        for number in np.unique(fragments).tolist():
+            if number in copies:
+                positions = np.flatnonzero(fragments == number)
+                places = copies[number].at(addresses[positions])
+                positions = positions[places != ABSENT]
+                into[positions] = copies[number].vectors[places[places != ABSENT]]
+                there[positions] = True
+        return there
+
+    def selected(self, dataset: lance.LanceDataset, condition: str | None) -> Selections | None:
+        """The rows of this version that meet ``condition``; None unless the whole version is in memory."""
+        held = self._held
+        key = (dataset.version, condition)
+        known = held.selections.get(key)
+        if known is None and all(fragment.fragment_id in held.copies for fragment in dataset.get_fragments()):
+            known = _selected(held.copies, rows_of(dataset, condition))
+            if known is not None:
+                held.selections.put(key, known)
+        return known
 
     def _fits(self, fragment: LanceFragment) -> bool:
         """Judged by what the rows in memory take, so that a fragment is not read in vain with each version."""
-        rows = sum(copy.rows.num_rows for copy in self._copies.values())
+        rows = sum(len(copy.chunks) for copy in self._held.copies.values())
         expected = fragment.count_rows() * self.size / rows if rows else 0
         return self.size + expected <= self._limit
 
 
+def _selected(copies: Mapping[int, Copy], addresses: Addresses) -> Selections | None:
+    fragments = addresses >> np.uint64(OFFSET_BITS)
+    selections = []
+    for number in np.unique(fragments).tolist():
+        own = addresses[fragments == number]
+        places = copies[number].at(own)
+        if (places == ABSENT).any():  # deleted since, but not in this version
+            return None
+        selections.append(Selection.of(copies[number], own, places))
+    return selections
+
+
 def _leave_alone_what_is_there() -> None:
-    """Keep what a process that goes on has by now, libraries above all, out of later full collections.
+    """Keep what a process that goes on has by now, libraries and rows above all, out of later full collections.
 
     Each would walk all of it in the middle of some query: that alone tripled the slowest of a hundred.
     """
     gc.collect()
     gc.freeze()
-
-
-def _read(fragment: LanceFragment) -> _Copy:
-    rows = fragment.scanner(columns=list(RESIDENT_COLUMNS), with_row_address=True).to_table().combine_chunks()
-    offsets = rows[_ADDRESS].to_numpy() & _OFFSETS
-    places = np.full(fragment.physical_rows, _ABSENT, dtype=np.int32)
-    places[offsets] = np.arange(rows.num_rows, dtype=np.int32)
-    return _Copy(places, rows.drop_columns([_ADDRESS]))

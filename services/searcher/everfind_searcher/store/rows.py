@@ -12,17 +12,40 @@ import pyarrow as pa
 
 from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
-from everfind_core.store_schema import FOLDER, NAMES, PATH, SYMBOLS, TERMS, VECTOR
+from everfind_core.store_schema import (
+    CONTENT_HASH,
+    DATE,
+    FOLDER,
+    HEADING,
+    KIND,
+    LANGUAGE,
+    NAMES,
+    PATH,
+    STATUS,
+    SUCCESSOR,
+    SYMBOLS,
+    TERMS,
+    VECTOR,
+)
 
 _REF: Final = "ref"
 _FIELDS: Final = tuple(field.name for field in fields(StoredChunk))
 """In the order of the constructor: for hundreds of chunks a query, naming them costs more than all else here."""
 
+_SHARED: Final = frozenset({FOLDER, PATH, CONTENT_HASH, KIND, LANGUAGE, HEADING, STATUS, DATE, SUCCESSOR})
+
 
 def chunks(rows: pa.Table) -> list[StoredChunk]:
-    """The rows as chunks; terms, names, symbols and vector only where they were read."""
+    """The rows as chunks; terms, names, symbols and vector only where they were read.
+
+    What many rows share, their files above all, is one object.
+    """
     columns = {name: _values(rows[name]) for name in rows.column_names if name != VECTOR}
-    columns[_REF] = list(map(FileRef, columns[FOLDER], columns[PATH]))
+    for name in _SHARED & columns.keys():
+        columns[name] = _shared(columns[name])
+    files = list(zip(columns[FOLDER], columns[PATH], strict=True))
+    refs = {file: FileRef(*file) for file in set(files)}
+    columns[_REF] = [refs[file] for file in files]
     for name in (TERMS, NAMES, SYMBOLS):
         columns.setdefault(name, [""] * rows.num_rows)
     columns[VECTOR] = _vectors_or_none(rows) if VECTOR in rows.column_names else [None] * rows.num_rows
@@ -35,6 +58,12 @@ def vectors(rows: pa.Table) -> npt.NDArray[np.float16]:
     dimensions = column.type.list_size
     numbers: npt.NDArray[np.float16] = column.values.to_numpy(zero_copy_only=False).reshape(-1, dimensions)
     return numbers[column.offset : column.offset + len(column)]
+
+
+def _shared(values: Sequence[str]) -> list[str]:
+    """Equal values as the same object."""
+    known: dict[str, str] = {}
+    return list(map(known.setdefault, values, values))
 
 
 def _values(column: pa.ChunkedArray) -> Sequence[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,9 +31,11 @@ from everfind_core.store_schema import (
     file_id,
     sql_string,
 )
+from everfind_searcher.store.copies import Addresses
 from everfind_searcher.store.errors import translate
+from everfind_searcher.store.exact import Nearest, cosines, nearest, rounded
 from everfind_searcher.store.filters import condition
-from everfind_searcher.store.resident import Addresses, Part, ResidentRows
+from everfind_searcher.store.resident import ResidentRows, Selections
 from everfind_searcher.store.rows import chunks, vectors
 
 _SPARE: Final = 16
@@ -53,7 +55,8 @@ _Scored = tuple[Addresses, npt.NDArray[np.float32]]
 class LanceSnapshot:
     """A :class:`~everfind_core.ports.ChunkSnapshot` of one version. Thread-safe.
 
-    The store says which rows match and how well; what stands in them comes from ``resident`` where it has them.
+    The store says which rows match. What stands in them comes from ``resident`` where it has them, and how near they
+    are where it has all of them; how well they match by words always comes from the store.
     """
 
     def __init__(self, dataset: lance.LanceDataset, resident: ResidentRows, directory: Path) -> None:
@@ -78,10 +81,12 @@ class LanceSnapshot:
             return ()
         self._check_dimensions(query)
         matching = condition(where)
+        if (selections := self._selected(matching)) is not None:
+            return self._best(Nearest(selections, query).best, limit)
 
         def find(count: int) -> _Scored:
-            nearest = {"column": VECTOR, "q": query, "k": REFINE_FACTOR * count, "metric": METRIC, "nprobes": PROBES}
-            found = self._scan(columns=[_DISTANCE], nearest=nearest, filter=matching, prefilter=True)
+            near = {"column": VECTOR, "q": query, "k": REFINE_FACTOR * count, "metric": METRIC, "nprobes": PROBES}
+            found = self._scan(columns=[_DISTANCE], nearest=near, filter=matching, prefilter=True)
             return self._compare(found[_ADDRESS].to_numpy(), query, count)
 
         return self._best(find, limit)
@@ -129,17 +134,19 @@ class LanceSnapshot:
         if query.shape != (dimensions,):
             raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {dimensions} numbers")
 
+    def _selected(self, matching: str | None) -> Selections | None:
+        try:
+            return self._resident.selected(self._dataset, matching)
+        except LIBRARY_ERRORS as error:
+            raise translate(error, self._directory) from error
+
     def _compare(self, addresses: Addresses, query: npt.NDArray[np.float32], count: int) -> _Scored:
         """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""
-        query = query.astype(np.float16).astype(np.float32)  # the column's precision, as the store itself compares
-        stored = np.zeros((len(addresses), len(query)), dtype=np.float32)
-        for part in self._rows(addresses, [VECTOR]):
-            stored[part.positions] = vectors(part.rows)
-        lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(query)
-        products = (stored * query).sum(axis=1)  # row by row, unlike BLAS: equal vectors get equal scores
-        cosines = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        nearest = np.argsort(-cosines, kind="stable")[:count]
-        return addresses[nearest], cosines[nearest]
+        compared = np.zeros((len(addresses), len(query)), dtype=np.float32)
+        missing = ~self._resident.vectors(addresses, into=compared)
+        if missing.any():
+            compared[missing] = vectors(self._stored(addresses[missing], [VECTOR]))
+        return nearest(addresses, cosines(compared, rounded(query)), count)
 
     def _best(self, find: Callable[[int], _Scored], limit: int) -> Sequence[ScoredChunk]:
         """The first ``limit`` rows by score, then by folder, path and line."""
@@ -152,29 +159,22 @@ class LanceSnapshot:
         return sorted(found, key=_order)[:limit]
 
     def _chunks(self, addresses: Addresses) -> list[StoredChunk]:
-        """The rows at ``addresses``, in that order."""
-        read = {
-            position: chunk
-            for part in self._rows(addresses, list(HIT_COLUMNS))
-            for position, chunk in zip(part.positions.tolist(), chunks(part.rows), strict=True)
-        }
-        return [read[position] for position in range(len(addresses))]
+        """The rows at ``addresses``, in that order: from memory, and those that are not there from the store."""
+        found = self._resident.chunks(addresses)
+        missing = [position for position, chunk in enumerate(found) if chunk is None]
+        if missing:
+            for position, chunk in zip(
+                missing, chunks(self._stored(addresses[missing], list(HIT_COLUMNS))), strict=True
+            ):
+                found[position] = chunk
+        return [chunk for chunk in found if chunk is not None]
 
-    def _rows(self, addresses: Addresses, columns: list[str]) -> Iterator[Part]:
-        """Rows from memory, and those that are not there from the store."""
-        missing = np.ones(len(addresses), dtype=bool)
-        for part in self._resident.find(addresses, columns):
-            missing[part.positions] = False
-            yield part
-        if missing.any():
-            yield self._stored(addresses, np.flatnonzero(missing), columns)
-
-    def _stored(self, addresses: Addresses, positions: npt.NDArray[np.intp], columns: list[str]) -> Part:
-        wanted = addresses[positions]
-        rows = self._scan(columns=columns, filter=f"{_ADDRESS} IN ({', '.join(map(str, wanted.tolist()))})")
-        by_address = np.argsort(wanted)
-        read = np.searchsorted(wanted[by_address], rows[_ADDRESS].to_numpy())
-        return Part(positions[by_address[read]], rows.drop_columns([_ADDRESS]))
+    def _stored(self, addresses: Addresses, columns: list[str]) -> pa.Table:
+        """Columns of the rows at ``addresses``, in that order, from the store."""
+        rows = self._scan(columns=columns, filter=f"{_ADDRESS} IN ({', '.join(map(str, addresses.tolist()))})")
+        read = rows[_ADDRESS].to_numpy()
+        by_address = np.argsort(read)
+        return rows.take(by_address[np.searchsorted(read[by_address], addresses)]).drop_columns([_ADDRESS])
 
     def _scan(self, **options: Any) -> pa.Table:
         try:
