@@ -44,7 +44,7 @@ class Followed:
             place = path if path == GIT_INDEX else scope.affected(path)
             if place is None:
                 continue
-            if scope.is_rule(path):
+            if path != GIT_INDEX and scope.is_rule(path):  # git writes its index for less: `begin` looks at it
                 self._rule_changes += 1
                 self._ignored = frozenset()  # until a run has said anew what is left out
             found.add(place)
@@ -79,6 +79,7 @@ class Followed:
             return paths
         before, self._tracked = self._tracked, places.tracked(self._root, cancel)
         if paths is None or before != self._tracked:
+            self._ignored = frozenset()
             return None
         return tuple(path for path in paths if path != GIT_INDEX)
 
