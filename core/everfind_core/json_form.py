@@ -127,13 +127,14 @@ def _about(answer: SearchAnswer | RelatedAnswer) -> Json:
 
 
 def coverage_json(coverage: Coverage) -> Json:
-    """What was searched."""
-    return {
+    """What was searched; ``unembedded`` where chunks wait for their vectors."""
+    form: Json = {
         "files": coverage.files,
         "chunks": coverage.chunks,
         "skipped": _counts(coverage.skipped),
         "pending": coverage.pending,
     }
+    return form | _given(unembedded=coverage.unembedded)
 
 
 def index_json(report: IndexReport) -> Json:

@@ -18,6 +18,8 @@ from everfind_core.model_registry import MULTILINGUAL_SUGGESTION, facts_of
 from everfind_gateway.languages import FOREIGN_WORDS, foreign_language
 from everfind_gateway.render.calibration import floor_line
 from everfind_gateway.render.numbers import count, size
+from everfind_gateway.server_health import check_server_asked, check_server_here
+from everfind_gateway.stale_files import check_stale
 
 if TYPE_CHECKING:
     from everfind_core.ports import Searcher
@@ -41,13 +43,17 @@ def examine(load: Callable[[], Settings], open_workspace: OpenWorkspace) -> list
         return [_failed("settings", error), check_git()]
     findings = [check_settings(settings)]
     if not settings.server:
-        findings += [*check_folders(settings), check_git(), check_disk(settings)]
+        findings += [*check_folders(settings), check_git(), check_disk(settings), check_server_here(settings)]
     with open_workspace(settings) as workspace:
         findings += [check_index(workspace.searcher), check_model(workspace), *check_languages(workspace)]
         try:
             status = workspace.indexer.status()
         except EverfindError as error:
             return [*findings, _failed("status", error)]
+        if settings.server:
+            findings.append(check_server_asked(settings.server, status))
+        else:
+            findings += check_stale(workspace.indexer, status)
     return [*findings, *check_floor(status), *status.findings, check_outgoing(settings.server, status)]
 
 
@@ -97,7 +103,8 @@ def check_disk(settings: Settings) -> HealthFinding:
         hint = "Check its owner and mode, or set `index_dir` elsewhere."
         return HealthFinding("disk", Severity.ERROR, f"{settings.index_dir} cannot be written", hint)
     free = shutil.disk_usage(place).free
-    message = f"{size(free)} free for {settings.index_dir}"
+    kept = f"; vectors kept for reuse take {size(_size_of(settings.vector_cache_dir))}"
+    message = f"{size(free)} free for {settings.index_dir}{kept}"
     if free < LOW_DISK_BYTES:
         return HealthFinding("disk", Severity.WARNING, message, "Free some space, or set `index_dir` to another disk.")
     return HealthFinding("disk", Severity.OK, message)
@@ -183,6 +190,10 @@ def check_outgoing(server: str, status: WorkspaceStatus) -> HealthFinding:
 
 def _failed(check: str, error: EverfindError, severity: Severity = Severity.ERROR) -> HealthFinding:
     return HealthFinding(check, severity, error.message, error.hint)
+
+
+def _size_of(directory: Path) -> int:
+    return sum(file.stat().st_size for file in directory.glob("*") if file.is_file())
 
 
 def _nearest_existing(path: Path) -> Path:

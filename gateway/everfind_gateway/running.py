@@ -80,6 +80,12 @@ class Announcement:
             self.publish(self._address)
 
 
+def announced_server(index_dir: Path) -> RunningServer | None:
+    """The server that runs for this index now, whatever its version and settings; None if there is none."""
+    word = _read(index_dir / FILE)
+    return word if word is not None and _is_held(index_dir / LOCK) else None
+
+
 def running_server(index_dir: Path, digest: str) -> RunningServer | None:
     """The server that answers from this index as this process would; None if there is none, or only another one.
 

@@ -24,6 +24,7 @@ def status(
     By folder, with the reasons, sizes, the model, and what needs attention.
     """
     from everfind_core.json_form import status_json
+    from everfind_gateway.doctor import check_outgoing
     from everfind_gateway.render.status import status_text
 
     settings = runtime.runtime_of(context).settings()
@@ -32,7 +33,8 @@ def status(
     if as_json:
         emit_json(status_json(found, skipped_files=skipped))
     else:
-        emit(status_text(found, name=settings.display_name, skipped_files=skipped))
+        outgoing = check_outgoing(settings.server, found).message
+        emit(status_text(found, name=settings.display_name, outgoing=outgoing, skipped_files=skipped))
 
 
 def calibrate(context: typer.Context, as_json: Json = False) -> None:
@@ -56,7 +58,8 @@ def calibrate(context: typer.Context, as_json: Json = False) -> None:
 def doctor(context: typer.Context, as_json: Json = False) -> None:
     """Check that everything is well.
 
-    Settings, folders, index, model, git and disk, and what leaves this machine, each with the way out.
+    Settings, folders, index, model, server, git and disk, files that changed, and what leaves this machine, each with
+    the way out.
     Ends with 0 if nothing is wrong, warnings included, and with 5 if something is.
     """
     from everfind_core.json_form import findings_json

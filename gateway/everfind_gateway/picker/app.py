@@ -41,7 +41,7 @@ class Picker(App[int]):
     ENABLE_COMMAND_PALETTE = False
     CSS = """
     Input { border: none; height: 1; padding: 0 1; }
-    #found { width: 2fr; border: none; scrollbar-size-vertical: 1; }
+    #found { width: 2fr; border: none; text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1; }
     #beside { width: 3fr; border-left: solid $accent; padding: 0 1; }
     #remark { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     """
@@ -103,7 +103,7 @@ class Picker(App[int]):
             answer = self._ask(typed, cancel)
         except EverfindError as error:
             if not cancel.cancelled:
-                self.call_from_thread(self._show_remark, f"{error.message}. {error.hint}")
+                self.call_from_thread(self._show_remark, _sentence(error))
             return
         if not cancel.cancelled:
             self.call_from_thread(self._show, answer)
@@ -170,7 +170,7 @@ class Picker(App[int]):
             try:
                 self._open(hit)
             except EverfindError as error:
-                remark = f"{error.message}. {error.hint}"
+                remark = _sentence(error)
             else:
                 remark = f"opened {location(hit.folder, hit.path)}"
         self._show_remark(remark)
@@ -180,6 +180,10 @@ class Picker(App[int]):
         """End with nothing."""
         self._cancel.cancel()
         self.exit()
+
+
+def _sentence(error: EverfindError) -> str:
+    return f"{error.message}{'' if error.message.endswith(('.', '?')) else '.'} {error.hint}"
 
 
 def _entry(hit: Hit, line: str) -> Text:

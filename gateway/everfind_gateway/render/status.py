@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from everfind_core.model import FolderStatus, HealthFinding, Severity, SkippedFile, WorkspaceStatus
+from everfind_core.model import Coverage, FolderStatus, HealthFinding, Severity, SkippedFile, WorkspaceStatus
 from everfind_core.model_registry import facts_of
 from everfind_core.paths import printable, shown_path
 from everfind_gateway.render.calibration import floor_line
@@ -15,8 +15,8 @@ from everfind_gateway.render.numbers import by_reason, count, duration, size
 _MARKS = {Severity.OK: "ok", Severity.WARNING: "warning", Severity.ERROR: "error"}
 
 
-def status_text(status: WorkspaceStatus, *, name: str = "", skipped_files: bool = False) -> str:
-    """Coverage by folder, sizes, model and findings."""
+def status_text(status: WorkspaceStatus, *, name: str = "", outgoing: str = "", skipped_files: bool = False) -> str:
+    """Coverage by folder, sizes, model and findings; ``outgoing`` says what leaves the machine."""
     lines = [f"{'corpus':<10} {printable(name)}"] if name else []
     lines += [
         f"{'index':<10} {printable(status.index_directory)}",
@@ -25,10 +25,13 @@ def status_text(status: WorkspaceStatus, *, name: str = "", skipped_files: bool 
         f"{'model':<10} {_model(status)}",
         f"{'floor':<10} {_floor(status)}",
         f"{'searchable':<10} {count(status.coverage.files, 'file')}, {count(status.coverage.chunks, 'chunk')}",
+        f"{'semantic':<10} {_semantic(status.coverage)}",
         f"{'pending':<10} {count(status.coverage.pending, 'file')}",
         f"{'skipped':<10} {by_reason(status.coverage.skipped) or 'nothing'}",
         f"{'masked':<10} {count(status.redactions, 'secret')}",
     ]
+    if outgoing:
+        lines.append(f"{'outgoing':<10} {printable(outgoing)}")
     if status.writer:
         lines.append(f"{'writer':<10} {status.writer}")
     for folder in status.folders:
@@ -87,6 +90,13 @@ def _floor(status: WorkspaceStatus) -> str:
     """What an answer's evidence must reach, where that comes from, and whether anybody verified the model."""
     unverified = "" if status.model is None or facts_of(status.model.id) else "; nobody verified this model"
     return ("none yet" if status.floor is None else floor_line(status.floor)) + unverified
+
+
+def _semantic(coverage: Coverage) -> str:
+    """How much of it is found by meaning."""
+    if coverage.unembedded:
+        return f"{count(coverage.unembedded, 'chunk')} wait for their vectors, and are found by their words only"
+    return "all chunks have vectors" if coverage.chunks else "nothing yet"
 
 
 def _age(indexed_at: float) -> str:
