@@ -83,7 +83,7 @@ class Announcement:
 def announced_server(index_dir: Path) -> RunningServer | None:
     """The server that runs for this index now, whatever its version and settings; None if there is none."""
     word = _read(index_dir / FILE)
-    return word if word is not None and _is_held(index_dir / LOCK) else None
+    return word if word is not None and is_locked(index_dir / LOCK) else None
 
 
 def running_server(index_dir: Path, digest: str) -> RunningServer | None:
