@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Mapping
 
 from everfind_core.errors import EverfindError
+from everfind_core.folder_rules import is_readable
 from everfind_core.model import HealthFinding, IndexedFile, Severity, WorkspaceStatus
 from everfind_core.paths import decode_os_path
 from everfind_core.ports import Indexer
-from everfind_gateway.folders import is_readable
 from everfind_gateway.render.numbers import count
 
 _SECONDS = 1e-3

@@ -29,15 +29,16 @@ def completion(context: typer.Context, shell: Shell) -> None:
 
 
 def folder_names(context: typer.Context, args: list[str], incomplete: str) -> list[tuple[str, str]]:  # noqa: ARG001 - Typer's signature
-    """The names of the folders that are added on this machine, and their directories."""
+    """The names of the folders that are added on this machine, and their directories, as the settings have them."""
     from everfind_core.paths import shown_path
     from everfind_gateway import config_files
-    from everfind_gateway.folders import parse_folders
 
     config = context.find_root().params.get("config")
     try:
         files = config_files.locate(config if isinstance(config, Path) else None, cwd=config_files.working_directory())
-        return [(folder.name, shown_path(folder.root)) for folder in parse_folders(files.folders_file)]
+        file = files.folders_file
+        written = [(entry.get("name"), file.folder_path(entry)) for entry in file.folder_entries()]
+        return [(name, shown_path(path)) for name, path in written if isinstance(name, str)]
     except EverfindError:  # the command itself will say it
         return []
 

@@ -190,11 +190,15 @@ def _shown(value: Any) -> str:
 
 
 def _emit_folders(listed: Sequence[tuple[Folder, bool]]) -> None:
+    from everfind_gateway.render.links import linked, terminal_links
+
     width = max((len(printable(folder.name)) for folder, _ in listed), default=0)
+    clickable = terminal_links()
     for folder, usable in listed:
+        root = shown_path(folder.root)
         include = f"  ({', '.join(map(printable, folder.include))})" if folder.include else ""
         lost = "" if usable else "  (not readable)"
-        emit(f"{printable(folder.name):<{width}}  {shown_path(folder.root)}{include}{lost}")
+        emit(f"{printable(folder.name):<{width}}  {linked(root, folder.root) if clickable else root}{include}{lost}")
     if not listed:
         note("no folders yet: `everfind add DIR`")
 
