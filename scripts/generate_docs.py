@@ -116,7 +116,7 @@ EXIT_MEANINGS: dict[ErrorKind, str] = {
     ErrorKind.NOT_FOUND: "no such folder, file or workspace",
     ErrorKind.CONFLICT: "the folder or its name is already added",
     ErrorKind.PRECONDITION: "no index yet, or one of another model or version; `doctor` found something wrong",
-    ErrorKind.DATA: "the index is damaged",
+    ErrorKind.DATA: "the index, or an archive to import, is damaged",
     ErrorKind.BUSY: "another process writes, or a service is at its limits",
     ErrorKind.STORAGE: "the disk is full or cannot be written",
     ErrorKind.MODEL: "the embedding model cannot be used",

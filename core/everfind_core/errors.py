@@ -14,6 +14,7 @@
     ├── IndexMissingError         INDEX_MISSING         nothing was indexed yet
     ├── IndexIncompatibleError    INDEX_INCOMPATIBLE    made by another model, chunker or newer everfind
     ├── IndexDamagedError         INDEX_DAMAGED         a file of the index is truncated or absent
+    ├── ArchiveUnusableError      ARCHIVE_UNUSABLE      a file to import is damaged, or none that was exported
     ├── IndexLockedError          INDEX_LOCKED          another process writes (names it)
     ├── StorageError              STORAGE_FAILED        index directory unwritable
     │   └── StorageFullError      STORAGE_FULL          no space left
@@ -190,6 +191,13 @@ class IndexDamagedError(EverfindError):
     """A file of the index is truncated, absent or unreadable."""
 
     reason = "INDEX_DAMAGED"
+    kind = ErrorKind.DATA
+
+
+class ArchiveUnusableError(EverfindError):
+    """A file to import is damaged, of a newer format, or none that was exported."""
+
+    reason = "ARCHIVE_UNUSABLE"
     kind = ErrorKind.DATA
 
 

@@ -13,6 +13,7 @@
         folders.json            the folders that clients of a server have added
         indexes/<index id>/
             manifest.json       what made this index: formats, model, chunker, sizes
+            written.json        sizes and digests of the table's files, to tell damage by
             coverage.json       what it covers, folder by folder; rewritten after each commit
             calibration.json    the model's noise on it, measured at the end of a run
             chunks.lance/       the chunks (the store)
@@ -26,11 +27,13 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from everfind_core import __version__
 from everfind_core.errors import (
     EverfindError,
     IndexDamagedError,
@@ -68,6 +71,7 @@ CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55\n"
 """Tells backup programs and other walks that this can be made again (bford.info/cachedir)."""
 
 REBUILD_HINT = "Run `everfind index --rebuild`: it builds a new index beside this one and then swaps."
+REPAIR_HINT = "Run `everfind doctor --repair`: it keeps what is whole, indexes the rest again, and then swaps."
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +248,8 @@ def read_location(directory: Path) -> IndexLocation | None:
     found = _read_json(directory / MANIFEST)
     if found is None:
         return None
-    _check_format(directory, found)
-    return IndexLocation(directory, _decoded(directory / MANIFEST, found, _manifest_from))
+    check_format(directory, found)
+    return IndexLocation(directory, _decoded(directory / MANIFEST, found, manifest_from))
 
 
 def check_recipe(found: Recipe, wanted: Recipe, place: Path, *, only: tuple[str, ...] = ()) -> None:
@@ -264,11 +268,56 @@ def check_recipe(found: Recipe, wanted: Recipe, place: Path, *, only: tuple[str,
             )
 
 
+def is_upgrade(manifest: Manifest, wanted: Recipe, place: Path) -> bool:
+    """Whether an older everfind made the index with the same model and settings, so that it may be made anew unasked.
+
+    Raises:
+        IndexIncompatibleError: a newer everfind made it, and this one would do it otherwise.
+    """
+    found = manifest.recipe
+    if found == wanted and manifest.format == FORMAT:
+        return False
+    if (found.model, found.secrets, _settings_of(found)) != (wanted.model, wanted.secrets, _settings_of(wanted)):
+        return False
+    if _numbers(manifest.everfind_version) > _numbers(__version__):
+        raise IndexIncompatibleError(
+            f"the index in {place} was made by everfind {manifest.everfind_version}, this is {__version__}",
+            hint="Use that version or a newer one, or set `index_dir` to another directory.",
+            details={"field": "everfind_version", "found": manifest.everfind_version, "expected": __version__},
+        )
+    return True
+
+
+def _settings_of(recipe: Recipe) -> tuple[list[str], list[str]]:
+    """What a user's settings decide of a recipe: sizes of chunks, and words of documents' headers."""
+    return recipe.chunker.split(" ")[1:], recipe.extraction.split(" ")[2:]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3])
+
+
 def create_index(index_directory: Path, manifest: Manifest) -> IndexLocation:
     """Make room for a new index; it answers only once :func:`make_current` is called.
 
     Raises:
         StorageError: the directory cannot be written, or its path is none that the store can use.
+    """
+    create_place(index_directory)
+    directory = _next_directory(index_directory)
+    try:
+        directory.mkdir(mode=0o700)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    write_json(directory / MANIFEST, asdict(manifest))
+    return IndexLocation(directory, manifest)
+
+
+def create_place(index_directory: Path) -> None:
+    """Make the directory in which indexes lie, with what tells other programs about it.
+
+    Raises:
+        StorageError: it cannot be written, or its path is none that the store can use.
     """
     if not str(index_directory).isprintable():  # the store takes paths as text, and splits them at line ends
         raise StorageError(
@@ -276,17 +325,34 @@ def create_index(index_directory: Path, manifest: Manifest) -> IndexLocation:
             hint="Set `index_dir` to another directory.",
         )
     try:
-        parent = index_directory / INDEXES
-        parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        taken = [int(p.name) for p in parent.iterdir() if p.name.isdecimal()]
-        directory = parent / f"{max(taken, default=0) + 1:06d}"
-        directory.mkdir(mode=0o700)
+        (index_directory / INDEXES).mkdir(parents=True, exist_ok=True, mode=0o700)
         (index_directory / CACHE_TAG).write_text(CACHE_SIGNATURE, encoding="ascii")
         (index_directory / GIT_IGNORE).write_text("*\n", encoding="ascii")
     except OSError as error:
         raise storage_error(error, index_directory) from error
-    write_json(directory / MANIFEST, asdict(manifest))
+
+
+def adopt_index(index_directory: Path, complete: Path, manifest: Manifest) -> IndexLocation:
+    """Let a directory with all that an index consists of be the newest index, but not the current one.
+
+    ``complete`` lies in the index directory.
+
+    Raises:
+        StorageError: the directory cannot be written.
+    """
+    write_json(complete / MANIFEST, asdict(manifest))
+    directory = _next_directory(index_directory)
+    try:
+        complete.rename(directory)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
     return IndexLocation(directory, manifest)
+
+
+def index_directories(index_directory: Path) -> list[Path]:
+    """The directories of all indexes, current or not, oldest first."""
+    parent = index_directory / INDEXES
+    return sorted(p for p in parent.iterdir() if p.name.isdecimal()) if parent.is_dir() else []
 
 
 def make_current(index_directory: Path, location: IndexLocation) -> None:
@@ -318,6 +384,11 @@ def storage_error(error: OSError, place: Path) -> StorageError:
     )
 
 
+def _next_directory(index_directory: Path) -> Path:
+    taken = [int(path.name) for path in index_directories(index_directory)]
+    return index_directory / INDEXES / f"{max(taken, default=0) + 1:06d}"
+
+
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -342,19 +413,26 @@ def _decoded(path: Path, found: dict[str, Any], decode: Callable[[dict[str, Any]
 
 
 def _damaged(path: Path) -> EverfindError:
-    return IndexDamagedError(f"the index is damaged: {path} cannot be read", hint=REBUILD_HINT)
+    return IndexDamagedError(f"the index is damaged: {path} cannot be read", hint=REPAIR_HINT)
 
 
-def _check_format(directory: Path, found: Mapping[str, Any]) -> None:
+def check_format(directory: Path, found: Mapping[str, Any]) -> None:
+    """Refuse a manifest, as JSON, of a newer format than this everfind knows.
+
+    Raises:
+        IndexIncompatibleError: it is.
+    """
     version = found.get("format")
     if isinstance(version, int) and version > FORMAT:
         raise IndexIncompatibleError(
-            f"the index in {directory} has format {version}, this everfind reads up to {FORMAT}",
+            f"the index in {directory} was made by everfind {found.get('everfind_version', '?')} in format {version}; "
+            f"this is {__version__}, which reads up to format {FORMAT}",
             hint="Use the everfind that made it or a newer one, or set `index_dir` to another directory.",
         )
 
 
-def _manifest_from(found: dict[str, Any]) -> Manifest:
+def manifest_from(found: Mapping[str, Any]) -> Manifest:
+    """The manifest that was written as this JSON; raises KeyError, TypeError or ValueError where it is none."""
     model = dict(found["model"])
     return Manifest(
         recipe=Recipe(**found["recipe"]),

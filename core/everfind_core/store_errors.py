@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from everfind_core.errors import IndexDamagedError
-from everfind_core.index_directory import REBUILD_HINT
+from everfind_core.index_directory import REPAIR_HINT
 
 LIBRARY_ERRORS: Final = (OSError, ValueError, RuntimeError, NotImplementedError)
 """What lance and Arrow raise; Arrow's own errors are subclasses."""
@@ -42,12 +42,12 @@ def said(error: Exception, directory: Path) -> str:
 
 def damaged(directory: Path) -> IndexDamagedError:
     """The store in ``directory`` cannot be read."""
-    return IndexDamagedError(f"the index in {directory} is damaged", hint=REBUILD_HINT)
+    return IndexDamagedError(f"the index in {directory} is damaged", hint=REPAIR_HINT)
 
 
 @contextlib.contextmanager
 def panics_are_damage(directory: Path) -> Iterator[None]:
-    """A panic of the library while it opens a table, which is no ``Exception``, says that files of it are cut short."""
+    """A panic of the library while it reads a table, which is no ``Exception``, says that files of it are damaged."""
     try:
         yield
     except BaseException as error:

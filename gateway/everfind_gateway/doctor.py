@@ -32,10 +32,13 @@ _MANY = 80
 _LOOKED_AT = 100
 
 
-def examine(load: Callable[[], Settings], open_workspace: OpenWorkspace) -> list[HealthFinding]:
+def examine(
+    load: Callable[[], Settings], open_workspace: OpenWorkspace, *, verify: bool = False
+) -> list[HealthFinding]:
     """All checks in order; those that need settings or an index are left out where there are none.
 
-    Where the settings name a server, folders, disk and git are its own to look after.
+    Where the settings name a server, folders, disk and git are its own to look after. ``verify`` reads each byte of the
+    index.
     """
     try:
         settings = load()
@@ -47,7 +50,7 @@ def examine(load: Callable[[], Settings], open_workspace: OpenWorkspace) -> list
     with open_workspace(settings) as workspace:
         findings += [check_index(workspace.searcher), check_model(workspace), *check_languages(workspace)]
         try:
-            status = workspace.indexer.status()
+            status = workspace.indexer.status(verify=verify)
         except EverfindError as error:
             return [*findings, _failed("status", error)]
         if settings.server:

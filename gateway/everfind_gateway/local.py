@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
+    from everfind_core.archive import Header
+    from everfind_core.cancellation import Cancellation
     from everfind_core.errors import EverfindError
     from everfind_core.model import Folder, IndexReport
     from everfind_core.ports import Chunker, ChunkReader, ChunkWriter, Embedder, Indexer, Reranker, Searcher
@@ -61,6 +63,14 @@ class LocalWorkspace:
     def searcher(self) -> Searcher:
         """Answers questions, through the running server of this index where there is one."""
         return self._searcher
+
+    def export(self, target: Path) -> Header:
+        """Write the index into one file; see :meth:`everfind_indexer.engine.IndexEngine.export`."""
+        return self._indexer.get().export(target)
+
+    def import_archive(self, source: Path, *, overwrite: bool, cancel: Cancellation) -> Header:
+        """Let an exported index answer; see :meth:`everfind_indexer.engine.IndexEngine.import_archive`."""
+        return self._indexer.get().import_archive(source, overwrite=overwrite, cancel=cancel)
 
     def follow(
         self,

@@ -20,7 +20,7 @@ from everfind_core.model import (
     WorkspaceStatus,
 )
 from everfind_core.workspaces import check_workspace
-from everfind_rpc.auth import Principal
+from everfind_rpc.auth import Principal, Scope
 from everfind_rpc.service import Call, Method, Service, Unary
 
 
@@ -146,6 +146,19 @@ def check_unlimited(principal: Principal, what: str) -> None:
     if principal.folders is not None:
         raise PermissionDeniedError(
             f"a token that is limited to folders cannot {what}", hint="Ask the server's operator to do it."
+        )
+
+
+def check_admin(principal: Principal, what: str) -> None:
+    """Refuse ``what`` to a token without the scope ``admin``, or one that is limited to folders.
+
+    Raises:
+        PermissionDeniedError: ``principal`` is one.
+    """
+    check_unlimited(principal, what)
+    if Scope.ADMIN not in principal.scopes:
+        raise PermissionDeniedError(
+            f"a token without the scope admin cannot {what}", hint="Ask the server's operator to do it."
         )
 
 

@@ -25,6 +25,7 @@ CONNECT_SECONDS = 5
 READ_SECONDS = 30.0
 SEARCH_SECONDS = 30.0
 STATUS_SECONDS = 60.0
+VERIFY_SECONDS = 600.0
 EMBED_SECONDS = 120.0
 WATCH_SECONDS = 600.0
 """Deadlines by kind of call, for callers that have none; a watch goes on after its deadline."""

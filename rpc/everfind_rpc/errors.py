@@ -33,6 +33,7 @@ STATUS_CODES: dict[type[EverfindError], grpc.StatusCode] = {
     errors.IndexMissingError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.IndexIncompatibleError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.IndexDamagedError: grpc.StatusCode.DATA_LOSS,
+    errors.ArchiveUnusableError: grpc.StatusCode.DATA_LOSS,
     errors.IndexLockedError: grpc.StatusCode.ABORTED,
     errors.StorageError: grpc.StatusCode.FAILED_PRECONDITION,
     errors.StorageFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,

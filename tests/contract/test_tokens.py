@@ -99,6 +99,8 @@ CALLS: dict[str, tuple[Callable[[Remote], object], set[Scope]]] = {
     "index": (lambda r: r.indexer.index(IndexRequest(), lambda _event: None), {Scope.INDEX}),
     "add folder": (lambda r: _unless_invalid(lambda: r.indexer.add_folder(AddFolderRequest(""))), set()),
     "remove folder": (lambda r: _unless_invalid(lambda: r.indexer.remove_folder(RemoveFolderRequest(""))), set()),
+    "verify": (lambda r: r.indexer.status(verify=True), set()),
+    "repair": (lambda r: r.indexer.index(IndexRequest(repair=True), lambda _event: None), set()),
     "model": (lambda r: r.embedder.model(), {Scope.SEARCH, Scope.INDEX}),
     "tokenizer": (lambda r: r.embedder.tokenizer(), {Scope.SEARCH, Scope.INDEX}),
     "embed": (lambda r: r.embedder.embed(["x"], InputKind.QUERY), {Scope.SEARCH, Scope.INDEX}),
@@ -119,7 +121,7 @@ def test_a_call_needs_its_scope(team: Team, name: str) -> None:
         if scope in scopes or scope is Scope.ADMIN:
             call(remote)
         else:
-            with pytest.raises(PermissionDeniedError, match="lacks the scope"):
+            with pytest.raises(PermissionDeniedError, match="scope"):
                 call(remote)
 
 

@@ -55,7 +55,7 @@ def test_an_index_directory_that_is_a_file(home: Home, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["*.manifest", "*.lance", "current.json", "manifest.json"])
-def test_a_truncated_file_is_damage_and_a_rebuild_the_way_out(home: Home, pattern: str) -> None:
+def test_a_truncated_file_is_damage_and_a_repair_the_way_out(home: Home, pattern: str) -> None:
     home.run("index")
     before = home.json("search", "words of note 7")
     for path in home.index_directory.rglob(pattern):
@@ -63,8 +63,9 @@ def test_a_truncated_file_is_damage_and_a_rebuild_the_way_out(home: Home, patter
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
     done = home.run("search", "words of note 7", code=5)
     assert "damaged" in done.stderr
-    assert "everfind index --rebuild" in done.stderr
-    home.run("index", "--rebuild")
+    assert "everfind doctor --repair" in done.stderr
+    told = home.run("doctor", "--repair", "--verify").stdout
+    assert "each byte of the index is as it was written" in told
     after = home.json("search", "words of note 7")
     assert [h["path"] for h in after["hits"]] == [h["path"] for h in before["hits"]]
 
@@ -74,7 +75,7 @@ def test_damage_is_told_by_index_and_doctor_too(home: Home) -> None:
     for path in home.index_directory.glob("indexes/*/chunks.lance/data/*.lance"):
         path.write_bytes(path.read_bytes()[:2000])
     for command in ("index", "search x", "doctor"):
-        assert "--rebuild" in "".join(
+        assert "doctor --repair" in "".join(
             home.run(*command.split(), code=5).stdout + home.run(*command.split(), code=5).stderr
         )
 

@@ -52,5 +52,5 @@ class Workspace:
     def content(self) -> dict[str, list[tuple[int, int, str, str]]]:
         return {
             ref.path: [(r.start_line, r.end_line, r.text, r.embedding_key) for r in rows]
-            for ref, rows in self.store.rows.items()
+            for ref, rows in list(self.store.rows.items())  # a follower may write meanwhile
         }

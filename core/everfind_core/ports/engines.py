@@ -93,8 +93,14 @@ class Indexer(SourceReader, Protocol):
         """
         ...
 
-    def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
-        """Coverage, sizes and health; with the list of what was skipped if asked for."""
+    def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
+        """Coverage, sizes and health; with the list of what was skipped if asked for.
+
+        ``verify`` reads each byte of the index: a finding of the check ``damage`` says what is not as it was written.
+
+        Raises:
+            IndexDamagedError: not even its size and coverage can be told.
+        """
         ...
 
     def folders(self) -> Sequence[Folder]:

@@ -11,6 +11,7 @@ import typer
 from everfind_core import __version__
 from everfind_core.errors import InvalidRequestError
 from everfind_gateway.cli import (
+    archive,
     completing,
     connect,
     corpus,
@@ -100,6 +101,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "status": health.status,
     "doctor": health.doctor,
     "calibrate": health.calibrate,
+    "export": archive.export,
+    "import": archive.import_,
     "serve": serve.serve,
     "connect": connect.connect,
     "init": project.init,

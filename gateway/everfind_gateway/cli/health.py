@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import platform
-from typing import Annotated
+import time
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,9 @@ from everfind_core.errors import EXIT_CODES, ErrorKind
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit, emit_json
+
+if TYPE_CHECKING:
+    from everfind_gateway.settings import Settings
 
 
 def status(
@@ -55,7 +59,17 @@ def calibrate(context: typer.Context, as_json: Json = False) -> None:
         emit("\n".join(calibration_lines(found)))
 
 
-def doctor(context: typer.Context, as_json: Json = False) -> None:
+def doctor(
+    context: typer.Context,
+    *,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read each byte of the index, and say what is not as it was written.")
+    ] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Index again what is damaged, and keep the rest; then check.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Check that everything is well.
 
     Settings, folders, index, model, server, git and disk, files that changed, and what leaves this machine, each with
@@ -67,13 +81,31 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
     from everfind_gateway.doctor import examine
     from everfind_gateway.render.status import findings_text
 
-    findings = examine(runtime.runtime_of(context).settings, runtime.open_workspace)
+    load = runtime.runtime_of(context).settings
+    if repair:
+        _repair(load(), quiet=as_json)
+    findings = examine(load, runtime.open_workspace, verify=verify)
     if as_json:
         emit_json({"findings": findings_json(findings)})
     else:
         emit(findings_text(findings))
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise typer.Exit(EXIT_CODES[ErrorKind.PRECONDITION])
+
+
+def _repair(settings: Settings, *, quiet: bool) -> None:
+    """A run over the whole index that mends it; what it found damaged is told on stderr."""
+    from everfind_core.model import IndexRequest
+    from everfind_gateway.render.runs import RunView
+
+    view = RunView(verbose=False, quiet=quiet)
+    started = time.monotonic()
+    with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
+        try:
+            report = workspace.indexer.index(IndexRequest(repair=True), view.on_event, cancel=cancel)
+        finally:
+            view.close()
+    view.finish(report, time.monotonic() - started)
 
 
 def version(as_json: Json = False) -> None:

@@ -37,7 +37,7 @@ from everfind_core.model import (
     WorkspaceStatus,
 )
 from everfind_core.ports import EventSink
-from everfind_rpc.channel import READ_SECONDS, STATUS_SECONDS, WATCH_SECONDS, Connection
+from everfind_rpc.channel import READ_SECONDS, STATUS_SECONDS, VERIFY_SECONDS, WATCH_SECONDS, Connection
 from everfind_rpc.clients.calls import Calls
 from everfind_rpc.converters.corpus import (
     add_folder_request_to_proto,
@@ -140,9 +140,11 @@ class RemoteIndexer:
         answer = self._calls.unary(self._stub.Calibrate, pb.CalibrateRequest(), seconds=STATUS_SECONDS, cancel=cancel)
         return calibration_from_proto(answer.calibration)
 
-    def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
+    def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""
-        answer = self._calls.unary(self._stub.GetStatus, pb.GetStatusRequest(), seconds=STATUS_SECONDS)
+        request = pb.GetStatusRequest(verify=verify)
+        seconds = VERIFY_SECONDS if verify else STATUS_SECONDS
+        answer = self._calls.unary(self._stub.GetStatus, request, seconds=seconds)
         return workspace_status_from_proto(answer.status, self._skipped_files() if skipped_files else ())
 
     def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from everfind_core.errors import IndexDamagedError
 from everfind_core.lifecycle import Statement
 from everfind_core.model import Coverage, FileRef, FileState, IndexedFile, SkippedFile, SkipReason
 from everfind_indexer.catalog_database import CatalogDatabase
@@ -40,6 +41,8 @@ CREATE TABLE totals (
     files INTEGER NOT NULL, chunks INTEGER NOT NULL, redactions INTEGER NOT NULL,
     PRIMARY KEY (folder, reason)
 ) WITHOUT ROWID;
+"""
+_COUNT = """
 INSERT INTO totals
     SELECT folder, reason, count(*), total(chunks), total(redactions) FROM (
         SELECT folder, skip AS reason, chunks, redactions FROM files
@@ -82,7 +85,7 @@ class Catalog:
         if not read_only:
             self._db.script(_SCHEMA + DOCUMENTS)
             if not self._db.has_table("totals"):
-                self._db.script(f"BEGIN IMMEDIATE; {_TOTALS} {_triggers()} COMMIT;")
+                self._db.script(f"BEGIN IMMEDIATE; {_TOTALS} {_COUNT} {_triggers()} COMMIT;")
 
     def states(self, folder: str, below: Sequence[str] = ()) -> Iterator[FileState]:
         """States of a folder's files in the order of their paths; with ``below``, of those at or below these paths.
@@ -90,7 +93,7 @@ class Catalog:
         ``below`` holds no path twice, nor one below another.
         """
         found = (
-            _state(row)
+            self._db.read(_state, row)
             for where, values in _at_or_below(folder, below)
             for row in self._db.each(f"SELECT {_COLUMNS} FROM files WHERE {where} ORDER BY path", values)  # noqa: S608 - constants only
         )
@@ -100,7 +103,7 @@ class Catalog:
         """One file's state; None if it is not known."""
         statement = f"SELECT {_COLUMNS} FROM files WHERE folder = ? AND path = ?"  # noqa: S608 - constants only
         rows = self._db.all(statement, [folder, path])
-        return _state(rows[0]) if rows else None
+        return self._db.read(_state, rows[0]) if rows else None
 
     def record(
         self,
@@ -193,7 +196,36 @@ class Catalog:
             "UNION ALL SELECT path, reason, message FROM left_out WHERE folder = ? ORDER BY 1",
             [folder, folder],
         )
-        return [SkippedFile(FileRef(folder, path), SkipReason(reason), message) for path, reason, message in rows]
+        read = self._db.read
+        return [SkippedFile(FileRef(folder, path), read(SkipReason, reason), message) for path, reason, message in rows]
+
+    def problem(self) -> str:
+        """What is wrong with the file, all of which is read; empty if nothing is."""
+        try:
+            for row in self._db.each(f"SELECT {_COLUMNS} FROM files"):  # noqa: S608 - constants only
+                self._db.read(_state, row)
+            self.lives.all()
+        except IndexDamagedError:
+            return "cannot be read"
+        return "" if self._db.is_sound() else "is no sound database"
+
+    def copy_to(self, path: Path) -> None:
+        """Write a copy of one moment, whoever writes meanwhile."""
+        self._db.copy_to(path)
+
+    def doubt(self, *, fates: bool) -> None:
+        """Take nothing for granted: whoever opens the index next compares all with the store.
+
+        With ``fates`` nobody knows which ones the store's rows have.
+        """
+        if fates:
+            self.lives.doubt_all()
+        self._db.write(
+            ("DELETE FROM facts WHERE name = 'generation'", [()]),
+            (UNSETTLE, [()]),
+            ("DELETE FROM totals", [()]),
+            (_COUNT, [()]),
+        )
 
     def close(self) -> None:
         """Release the file."""

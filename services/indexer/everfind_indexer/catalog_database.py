@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
-from everfind_core.index_directory import REBUILD_HINT
+from everfind_core.index_directory import REPAIR_HINT
+
+T = TypeVar("T")
 
 Statement = tuple[str, Sequence[Sequence[object]]]
 """SQL, and the values of each of its executions."""
+
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_OK})
+"""Codes of errors that say that the file is damaged; Python gives none to text that is no text."""
 
 _ROOM = 64 * 1024
 """Bytes of a disk below which an I/O error is one of space: SQLite grows its shared memory by 32 KiB."""
@@ -74,9 +80,34 @@ class CatalogDatabase:
                 self._db.execute("ROLLBACK")
             raise self._error(error) from error
 
+    def read(self, decode: Callable[[Any], T], value: Any) -> T:
+        """What a stored value says; one that says nothing was damaged."""
+        try:
+            return decode(value)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise self._damaged() from error
+
+    def is_sound(self) -> bool:
+        """Whether the file passes SQLite's own check, which reads all of it."""
+        try:
+            return bool(self._db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
+        except sqlite3.Error:
+            return False
+
+    def copy_to(self, path: Path) -> None:
+        """Write a copy of one moment, whoever writes meanwhile."""
+        try:
+            with closing(sqlite3.connect(path)) as copy:
+                self._db.backup(copy)
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
     def close(self) -> None:
         """Release the file."""
         self._db.close()
+
+    def _damaged(self) -> IndexDamagedError:
+        return IndexDamagedError(f"the index is damaged: {self._path} cannot be read", hint=REPAIR_HINT)
 
     def _error(self, error: sqlite3.Error) -> StorageError | IndexDamagedError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -84,8 +115,8 @@ class CatalogDatabase:
             return StorageFullError(
                 f"no space left in {self._path.parent}", hint="Free some space, then run `everfind index` again."
             )
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
-            return IndexDamagedError(f"the index is damaged: {self._path} cannot be read", hint=REBUILD_HINT)
+        if code in _DAMAGE:
+            return self._damaged()
         return StorageError(
             f"cannot use {self._path}: {error}", hint="Check owner, mode and disk of the index directory."
         )

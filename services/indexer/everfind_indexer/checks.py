@@ -17,10 +17,12 @@ def check_run(request: IndexRequest) -> None:
     if request.max_files < 0 or request.concurrency < 0:
         field = "max_files" if request.max_files < 0 else "concurrency"
         raise InvalidRequestError.of(field, "it is negative; 0 means no limit of your own")
-    if request.repair:
-        raise InvalidRequestError.of("repair", "single files cannot be repaired; rebuild the index instead")
     if request.rebuild and request.folders:
         raise InvalidRequestError.of("rebuild", "a rebuild takes all folders; name none")
+    if request.repair and (request.folders or request.rebuild or request.max_files):
+        raise InvalidRequestError.of(
+            "repair", "it is of the whole index: no folders, no limit, and no rebuild beside it"
+        )
 
 
 def _check_parts(request: IndexRequest) -> None:

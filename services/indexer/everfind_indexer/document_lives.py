@@ -31,7 +31,10 @@ class DocumentLives:
     def all(self) -> dict[FileRef, tuple[Statement, Fate]]:
         """What each document says, and the fate that the store's rows have."""
         rows = self._db.all("SELECT folder, path, statement, fate FROM documents")
-        return {FileRef(folder, path): (_statement(said), _fate(fate)) for folder, path, said, fate in rows}
+        read = self._db.read
+        return {
+            FileRef(folder, path): (read(statement_of, said), read(fate_of, fate)) for folder, path, said, fate in rows
+        }
 
     def is_settled(self) -> bool:
         """Whether the store has the fates that follow from what all documents say."""
@@ -42,6 +45,10 @@ class DocumentLives:
         doubtful = [(_DOUBTFUL, ref.folder, ref.path) for ref in refs]
         self._db.write(("UPDATE documents SET fate = ? WHERE folder = ? AND path = ?", doubtful))
 
+    def doubt_all(self) -> None:
+        """Nobody knows which fates the store's rows have."""
+        self._db.write(("UPDATE documents SET fate = ?", [(_DOUBTFUL,)]), (UNSETTLE, [()]))
+
     def settle(
         self, fates: Mapping[FileRef, Fate], problems: Iterable[Problem], *, generation: int | None = None
     ) -> None:
@@ -49,7 +56,7 @@ class DocumentLives:
         self._db.write(
             (
                 "UPDATE documents SET fate = ? WHERE folder = ? AND path = ?",
-                [(_fate_text(fate), ref.folder, ref.path) for ref, fate in fates.items()],
+                [(fate_text(fate), ref.folder, ref.path) for ref, fate in fates.items()],
             ),
             ("DELETE FROM problems", [()]),
             ("INSERT INTO problems VALUES (?, ?, ?)", [(p.ref.folder, p.ref.path, p.message) for p in problems]),
@@ -70,7 +77,7 @@ def taken(
 ) -> Iterator[database.Statement]:
     """What to write for files that the store took anew (None: no document) and for those that are gone."""
     told = [
-        (ref.folder, ref.path, json.dumps(asdict(said)), _fate_text(Fate(said.status, said.date)))
+        (ref.folder, ref.path, json.dumps(asdict(said)), fate_text(Fate(said.status, said.date)))
         for ref, said in statements.items()
         if said is not None
     ]
@@ -80,16 +87,19 @@ def taken(
     yield UNSETTLE, [()] if told or silent or gone else []
 
 
-def _fate_text(fate: Fate) -> str:
+def fate_text(fate: Fate) -> str:
+    """A fate as it is kept; :func:`fate_of` reads it."""
     return json.dumps([fate.status, fate.date, join_refs(fate.successors)])
 
 
-def _fate(text: str) -> Fate:
+def fate_of(text: str) -> Fate:
+    """The fate that :func:`fate_text` wrote."""
     status, date, successors = json.loads(text)
     return Fate(status, date, split_refs(successors))
 
 
-def _statement(text: str) -> Statement:
+def statement_of(text: str) -> Statement:
+    """What a document says of itself, of the JSON that it is kept as."""
     said = json.loads(text)
     return Statement(
         title=said["title"],

@@ -42,6 +42,9 @@ from everfind_indexer.sources import Sources
 from everfind_indexer.status import workspace_status
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from everfind_core.archive import Header
     from everfind_indexer.target import StoreOpener
     from everfind_indexer.writing import Writing
 
@@ -156,10 +159,30 @@ class IndexEngine:
             found = [file for name in ([folder] if folder else names) for file in catalog.indexed_files(name)]
         return [file for file in found if wanted is None or wanted.matches(file.ref.path)]
 
-    def status(self, *, skipped_files: bool = False) -> WorkspaceStatus:
+    def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""
         now = self._now()
-        return workspace_status(now.settings, now.sources, skipped_files=skipped_files)
+        return workspace_status(now.settings, now.sources, skipped_files=skipped_files, verify=verify)
+
+    def export(self, target: Path) -> Header:
+        """Write the index into one file, whoever writes it meanwhile; gives what is in it.
+
+        Raises:
+            IndexMissingError, IndexDamagedError: there is none that can be read.
+            StorageError: the file cannot be written.
+        """
+        from everfind_indexer.exporting import export_index  # loads the store's library
+
+        return export_index(self._settings.index_directory, target)
+
+    def import_archive(self, source: Path, *, overwrite: bool, cancel: Cancellation | None = None) -> Header:
+        """Let an exported index answer here; gives what was in it.
+
+        Raises:
+            ArchiveUnusableError, IndexIncompatibleError, FolderNotFoundError, InvalidRequestError, StorageError: see
+                :func:`everfind_indexer.importing.import_index`.
+        """
+        return self._writing().import_archive(source, overwrite=overwrite, cancel=cancel or Cancellation())
 
     def _none_of(self, folder: str) -> Sequence[IndexedFile]:
         """The files of a folder that is not indexed; raises FolderNotFoundError if it is not added either."""

@@ -142,6 +142,7 @@ class Pipeline:
         clock: Clock,
         reuse: bool = True,
         kept: VectorCache | None = None,
+        older: ChunkWriter | None = None,
         concurrency: int = 2,
     ) -> None:
         self._store = store
@@ -151,6 +152,7 @@ class Pipeline:
         self._clock = clock
         self._reuse = reuse
         self._kept = kept
+        self._older = older
         self._under_way = max(1, concurrency)
         self._threads = ThreadPoolExecutor(self._under_way, thread_name_prefix="embed")
         self._open: deque[tuple[_Batch, Future[npt.NDArray[np.float32]]]] = deque()
@@ -189,9 +191,12 @@ class Pipeline:
         wanted = keys if self._reuse else {key for key in keys if key in self._written}
         with self._clock.measure(IndexStage.STORE):
             found = self._store.vectors(wanted) if wanted else {}
-            if self._kept is None or len(found) == len(keys):
-                return found
-            return {**found, **self._kept.get(keys - found.keys())}
+            known = dict(found)
+            if self._older is not None and len(known) < len(keys):
+                known.update(self._older.vectors(keys - known.keys()))
+            if self._kept is not None and len(known) < len(keys):
+                known.update(self._kept.get(keys - known.keys()))
+            return known
 
     def _send(self) -> None:
         batch, self._batch = self._batch, _Batch()

@@ -70,6 +70,7 @@ class Run:
         min_score: float | None,
         on_event: EventSink,
         cancel: Cancellation,
+        warnings: Sequence[str] = (),
     ) -> None:
         self._request = request
         self._target = target
@@ -88,7 +89,7 @@ class Run:
         self._tallies: dict[str, Tally] = {}
         self._gone: list[FileState] = []
         self._errors: list[SkippedFile] = []
-        self._warnings: list[str] = []
+        self._warnings: list[str] = list(warnings)
         self._coverage_due = 0.0
 
     def folders(self, folders: Sequence[Folder]) -> IndexReport:
@@ -157,6 +158,7 @@ class Run:
             clock=self._clock,
             reuse=self._reuse,
             kept=self._kept,
+            older=self._target.older,
             concurrency=self._concurrency,
         ) as pipeline:
             for group in _groups(self._changed(looker, files, tally)):

@@ -10,11 +10,12 @@ from functools import partial
 from everfind.indexer.v1 import indexer_service_pb2 as pb
 from everfind.indexer.v1 import run_pb2
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import InvalidRequestError, RunNotFoundError
+from everfind_core.errors import RunNotFoundError
 from everfind_core.model import Folder, IndexRun
 from everfind_core.ports import Indexer
 from everfind_indexer.runs import IndexRuns, WatchedEvent
 from everfind_rpc.access import (
+    check_admin,
     check_called_workspace,
     check_folder,
     check_unlimited,
@@ -170,8 +171,8 @@ class FileServicer:
     def get_status(self, request: pb.GetStatusRequest, call: Call) -> pb.GetStatusResponse:
         """Coverage, sizes and health."""
         if request.verify:
-            raise InvalidRequestError.of("verify", "this version cannot check an index byte by byte")
-        status = limited_status(call.principal, self._indexer.status())
+            check_admin(call.principal, "check each byte of the index")
+        status = limited_status(call.principal, self._indexer.status(verify=request.verify))
         return pb.GetStatusResponse(status=workspace_status_to_proto(status))
 
     def _names(self) -> Sequence[str]:
@@ -187,6 +188,8 @@ class RunServicer:
 
     def create(self, request: run_pb2.CreateIndexRunRequest, call: Call) -> pb.CreateIndexRunResponse:
         """Start a run, or find the one of the same request id."""
+        if request.repair:
+            check_admin(call.principal, "repair the index")
         names = [folder.name for folder in self._indexer.folders()]
         asked = limited_run(call.principal, index_request_from_proto(request), names)
         run = self._runs.create(asked, owner=call.principal.name)

@@ -10,8 +10,8 @@ from pathlib import Path
 from everfind_core import __version__
 from everfind_core.calibration import as_used, floor_of
 from everfind_core.errors import IndexMissingError
-from everfind_core.index_directory import CATALOG, FolderCoverage, current_index
-from everfind_core.model import Coverage, FolderStatus, ModelInfo, WorkspaceStatus
+from everfind_core.index_directory import CATALOG, FolderCoverage, IndexLocation, current_index
+from everfind_core.model import Coverage, FolderStatus, HealthFinding, ModelInfo, WorkspaceStatus
 from everfind_core.watch_state import WatchState, read_watch_state, with_waiting
 from everfind_indexer.catalog import Catalog
 from everfind_indexer.findings import document_findings
@@ -20,7 +20,9 @@ from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
 
 
-def workspace_status(settings: IndexerSettings, sources: Sources, *, skipped_files: bool) -> WorkspaceStatus:
+def workspace_status(
+    settings: IndexerSettings, sources: Sources, *, skipped_files: bool, verify: bool
+) -> WorkspaceStatus:
     """See :meth:`everfind_core.ports.Indexer.status`."""
     directory = settings.index_directory
     try:
@@ -49,7 +51,7 @@ def workspace_status(settings: IndexerSettings, sources: Sources, *, skipped_fil
         skipped_files=tuple(skipped),
         calibration=None if calibration is None else as_used(calibration, model, settings.min_score),
         floor=floor_of(model, calibration, settings.min_score),
-        findings=findings,
+        findings=(*findings, *(_verified(location) if verify else ())),
         outgoing=(*_outgoing(model), *settings.outgoing),
         version=__version__,
         settings_digest=settings.digest,
@@ -72,6 +74,12 @@ def _folders(
         )
         for name in sorted({*known, *added})
     )
+
+
+def _verified(location: IndexLocation) -> list[HealthFinding]:
+    from everfind_indexer.repairing import findings_of  # loads the store's library
+
+    return findings_of(location)
 
 
 def _without_index(settings: IndexerSettings, sources: Sources) -> WorkspaceStatus:

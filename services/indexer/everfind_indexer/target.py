@@ -14,7 +14,6 @@ from everfind_core import __version__
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, IndexMissingError, StorageError
 from everfind_core.index_directory import (
     CATALOG,
-    INDEXES,
     FolderCoverage,
     IndexCoverage,
     IndexLocation,
@@ -23,6 +22,7 @@ from everfind_core.index_directory import (
     check_recipe,
     create_index,
     current_index,
+    index_directories,
     make_current,
     read_location,
 )
@@ -35,11 +35,15 @@ StoreOpener = Callable[[Path, int], ChunkWriter]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An open index: where it lies, its store, and the catalog of its files."""
+    """An open index: where it lies, its store, and the catalog of its files.
+
+    ``older`` is the store of the index that it replaces, where that one's vectors may be taken.
+    """
 
     location: IndexLocation
     store: ChunkWriter
     catalog: Catalog
+    older: ChunkWriter | None = None
 
     def generation(self) -> int:
         """The generation that readers see."""
@@ -79,31 +83,58 @@ class Target:
         return after
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Which index to write to: the current one as it is, or one beside it.
+
+    ``rebuild`` asks for a new one, with ``reuse`` of the vectors that the current one has; ``salvaged`` is one that is
+    there, to be brought up to date.
+    """
+
+    rebuild: bool = False
+    reuse: bool = False
+    salvaged: IndexLocation | None = None
+
+
+AS_IT_IS = Opening()
+
+
 @contextlib.contextmanager
 def open_target(
-    index_directory: Path, recipe: Recipe, model: ModelInfo, open_store: StoreOpener, *, rebuild: bool
+    index_directory: Path,
+    recipe: Recipe,
+    model: ModelInfo,
+    open_store: StoreOpener,
+    how: Opening = AS_IT_IS,
 ) -> Iterator[Target]:
-    """The index to write to; a rebuilt one answers once the block ends without an error. Hold the writer's lock.
+    """The index to write to; another than the current answers once the block ends well. Hold the writer's lock.
 
     Raises:
         IndexIncompatibleError: the current index has another recipe, and this is no rebuild.
         IndexDamagedError: the current index cannot be read, and this is no rebuild.
     """
-    current = _current(index_directory, rebuild=rebuild)
+    beside = how.rebuild or how.salvaged is not None
+    current = _current(index_directory, rebuild=beside)
     with contextlib.ExitStack() as stack:
-        if current and not rebuild:
+        target: Target | None = None
+        if how.salvaged is not None:
+            target = _opened_if_whole(stack, how.salvaged, open_store)
+        elif current and not how.rebuild:
             check_recipe(current.manifest.recipe, recipe, index_directory)
             target = stack.enter_context(opened(current, open_store))
-        else:
-            target = _resumed(stack, index_directory, current, recipe, open_store) or stack.enter_context(
-                opened(create_index(index_directory, Manifest(recipe, model, time.time(), __version__)), open_store)
-            )
-        if not rebuild:
+        elif how.rebuild:
+            target = _resumed(stack, index_directory, current, recipe, open_store)
+        if target is None:
+            made = create_index(index_directory, Manifest(recipe, model, time.time(), __version__))
+            target = stack.enter_context(opened(made, open_store))
+        if not beside:
             make_current(index_directory, target.location)
+        if how.reuse and current:
+            target = replace(target, older=_older_store(stack, current, open_store))
         yield target
-    if rebuild:
+    if beside:
         make_current(index_directory, target.location)
-    _remove_others(index_directory, target.location)
+    remove_others(index_directory, target.location)
 
 
 @contextlib.contextmanager
@@ -158,27 +189,40 @@ def _resumed(
     open_store: StoreOpener,
 ) -> Target | None:
     """A rebuild beside ``current`` that was interrupted and can go on; one that cannot be opened is dropped."""
-    newer = sorted(d for d in _directories(index_directory) if current and d.name > current.directory.name)
-    for directory in reversed(newer):
-        try:
+    newer = (d for d in index_directories(index_directory) if current and d.name > current.directory.name)
+    for directory in reversed(list(newer)):
+        with contextlib.suppress(IndexDamagedError, IndexIncompatibleError):
             location = read_location(directory)
             if location and location.manifest.recipe == recipe:
-                return stack.enter_context(opened(location, open_store))
-        except (IndexDamagedError, IndexIncompatibleError, StorageError):
-            shutil.rmtree(directory, ignore_errors=True)
+                return _opened_if_whole(stack, location, open_store)
+        shutil.rmtree(directory, ignore_errors=True)
     return None
 
 
-def _remove_others(index_directory: Path, keep: IndexLocation) -> None:
+def _opened_if_whole(stack: contextlib.ExitStack, location: IndexLocation, open_store: StoreOpener) -> Target | None:
+    """An index that is not the current one; one that cannot be opened is dropped."""
+    try:
+        return stack.enter_context(opened(location, open_store))
+    except (IndexDamagedError, IndexIncompatibleError, StorageError):
+        shutil.rmtree(location.directory, ignore_errors=True)
+        return None
+
+
+def _older_store(stack: contextlib.ExitStack, location: IndexLocation, open_store: StoreOpener) -> ChunkWriter | None:
+    """The store of an index that is about to be replaced; None if it cannot be opened."""
+    try:
+        return stack.enter_context(
+            contextlib.closing(open_store(location.directory, location.manifest.model.dimensions))
+        )
+    except (IndexDamagedError, IndexIncompatibleError, StorageError):
+        return None
+
+
+def remove_others(index_directory: Path, keep: IndexLocation) -> None:
     """Drop replaced and abandoned indexes; a reader that still looks at one turns to the current one."""
-    for directory in _directories(index_directory):
+    for directory in index_directories(index_directory):
         if directory != keep.directory:
             shutil.rmtree(directory, ignore_errors=True)
-
-
-def _directories(index_directory: Path) -> list[Path]:
-    parent = index_directory / INDEXES
-    return [p for p in parent.iterdir() if p.name.isdecimal()] if parent.is_dir() else []
 
 
 def _open_catalog(path: Path) -> Catalog:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from everfind_core.archive import Header
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import FolderNotFoundError, IndexMissingError
-from everfind_core.index_directory import Recipe, check_place, check_recipe, current_index
+from everfind_core.errors import FolderNotFoundError, IndexDamagedError, IndexMissingError
+from everfind_core.index_directory import Recipe, check_place, check_recipe, current_index, is_upgrade
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.lifecycle import REVISION as LIFECYCLE_REVISION
 from everfind_core.model import Calibration, Folder, IndexReport, IndexRequest, LineKind, ModelInfo
@@ -17,14 +19,18 @@ from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_indexer.calibrating import calibrate
 from everfind_indexer.extractors import REVISION as EXTRACTION_REVISION
 from everfind_indexer.extractors import Extraction
+from everfind_indexer.importing import import_index
 from everfind_indexer.lock import writer_lock
 from everfind_indexer.preparing import Preparation
+from everfind_indexer.repairing import Salvage, salvage
 from everfind_indexer.run import Run
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.settling import settle_documents
 from everfind_indexer.sources import Sources
-from everfind_indexer.target import StoreOpener, open_target, opened
+from everfind_indexer.target import Opening, StoreOpener, open_target, opened
 from everfind_indexer.vectors import VectorCache
+
+UPGRADED = "an older everfind made the index otherwise: it was made anew, with the vectors of texts that stay the same"
 
 DEFAULT_CONCURRENCY = 2
 """Batches under way: while one waits for its last texts, the next keeps the embedder's threads busy."""
@@ -48,25 +54,48 @@ class Writing:
         directory = self.settings.index_directory
         check_place(directory)
         model = self.embedder.model()
-        with (
-            Extraction() as extraction,
-            writer_lock(directory, wait=request.wait, cancel=cancel),
-            open_target(directory, self._recipe(model), model, self.open_store, rebuild=request.rebuild) as target,
-            self._kept_vectors(model) as kept,
-        ):
-            run = Run(
-                request,
-                target,
-                self.sources,
-                self._preparation(model, extraction),
-                self.embedder,
-                kept=kept,
-                concurrency=self.settings.concurrency or DEFAULT_CONCURRENCY,
-                min_score=self.settings.min_score,
-                on_event=on_event,
-                cancel=cancel,
-            )
-            return run.folders(self._still_added(request, folders))
+        recipe = self._recipe(model)
+        with Extraction() as extraction, writer_lock(directory, wait=request.wait, cancel=cancel):
+            folders = self._still_added(request, folders)
+            found = salvage(directory, recipe) if request.repair else Salvage(())
+            upgrade = not request.rebuild and not found.damage and self._upgrades(recipe)
+            if upgrade:  # an index made anew has all folders, whatever was asked for
+                request, folders = replace(request, folders=(), below="", paths=(), max_files=0), self.added()
+            lost = bool(found.damage) and found.location is None
+            how = Opening(request.rebuild or upgrade or lost, upgrade and not request.force, found.location)
+            with (
+                open_target(directory, recipe, model, self.open_store, how) as target,
+                self._kept_vectors(model) as kept,
+            ):
+                run = Run(
+                    request,
+                    target,
+                    self.sources,
+                    self._preparation(model, extraction),
+                    self.embedder,
+                    kept=kept,
+                    concurrency=self.settings.concurrency or DEFAULT_CONCURRENCY,
+                    min_score=self.settings.min_score,
+                    on_event=on_event,
+                    cancel=cancel,
+                    warnings=(UPGRADED,) if upgrade else found.damage,
+                )
+                return run.folders(folders)
+
+    def _upgrades(self, recipe: Recipe) -> bool:
+        """Whether the index is of an older everfind and can be made anew without asking: each of its folders is there.
+
+        Raises:
+            IndexIncompatibleError: it is of a newer one.
+        """
+        try:
+            location = current_index(self.settings.index_directory)
+            covered = {one.folder.name for one in location.read_coverage().folders if one.coverage.files}
+        except (IndexMissingError, IndexDamagedError):
+            return False
+        if not is_upgrade(location.manifest, recipe, self.settings.index_directory):
+            return False
+        return covered <= {folder.name for folder in self.added() if self.sources.usable(folder)}
 
     def _still_added(self, request: IndexRequest, folders: Sequence[Folder]) -> Sequence[Folder]:
         """Those of ``folders`` that were not removed while the run waited for the lock."""
@@ -107,6 +136,14 @@ class Writing:
                 target.store.purge()
             target.write_coverage({f.name: f for f in self.settings.folders if f.name != name})
             return forgotten
+
+    def import_archive(self, source: Path, *, overwrite: bool, cancel: Cancellation) -> Header:
+        """See :meth:`everfind_indexer.engine.IndexEngine.import_archive`."""
+        directory = self.settings.index_directory
+        check_place(directory)
+        recipe = self._recipe(self.embedder.model())
+        with writer_lock(directory, wait=True, cancel=cancel):
+            return import_index(directory, source, self.added(), recipe, self.open_store, overwrite=overwrite)
 
     @contextmanager
     def _kept_vectors(self, model: ModelInfo) -> Iterator[VectorCache | None]:

@@ -78,7 +78,7 @@ def test_a_damaged_pointer_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "current.json").write_text(content, encoding="latin-1")
     with pytest.raises(IndexDamagedError, match=r"current\.json|manifest\.json") as caught:
         current_index(tmp_path)
-    assert "--rebuild" in caught.value.hint
+    assert "doctor --repair" in caught.value.hint
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"format": 1, "recipe": {}, "model": {}}', "nonsense"])

@@ -62,7 +62,7 @@ def test_an_index_whose_files_are_cut_short_is_an_error_with_the_way_out(setting
     finding = found(settings)
     assert finding.severity is Severity.ERROR
     assert "damaged" in finding.message
-    assert "--rebuild" in finding.hint
+    assert "doctor --repair" in finding.hint
 
 
 def test_a_table_on_whose_files_its_library_panics_is_damaged(settings: Settings) -> None:

@@ -156,7 +156,7 @@ def test_a_damaged_index_is_named_with_the_way_out(sound: Path, directory: Path,
     with pytest.raises(IndexDamagedError) as caught:
         read_everything(place)
     assert str(place) in caught.value.message
-    assert "everfind index --rebuild" in caught.value.hint
+    assert "everfind doctor --repair" in caught.value.hint
     with suppress(IndexDamagedError):
         write_something(place)
 
@@ -170,7 +170,7 @@ def test_a_damaged_manifest_is_damage_for_both_sides(sound: Path, directory: Pat
     for opened in (lambda: open_writer(place, DIMENSIONS), lambda: open_reader(place)):
         with pytest.raises(IndexDamagedError) as caught:
             opened()
-        assert "everfind index --rebuild" in caught.value.hint
+        assert "everfind doctor --repair" in caught.value.hint
 
 
 def read_everything(directory: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from everfind_core.errors import EverfindError, IndexLockedError, StorageError
 from everfind_core.index_directory import storage_error
-from everfind_core.store_errors import LIBRARY_ERRORS, damaged, said, system_error
+from everfind_core.store_errors import LIBRARY_ERRORS, damaged, panics_are_damage, said, system_error
 
 _CONFLICT = re.compile(r"commit conflict|concurrent (?:commit|transaction)|too much contention", re.IGNORECASE)
 
@@ -52,7 +52,8 @@ def translate(error: Exception, directory: Path, *, opening: bool = False) -> Ev
 def store_errors(directory: Path, *, opening: bool = False) -> Iterator[None]:
     """Let the block raise errors of the tree only; ``opening`` as for :func:`translate`."""
     try:
-        yield
+        with panics_are_damage(directory):
+            yield
     except EverfindError:
         raise
     except LIBRARY_ERRORS as error:

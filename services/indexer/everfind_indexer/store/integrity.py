@@ -1,13 +1,44 @@
-"""Whether the files of a table are whole, judged by their sizes: what a power cut or a bad copy leaves short."""
+"""Whether the files of a table are whole: by what Lance knows of them, and by what was noted when they were written."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import lance
 
-from everfind_core.errors import IndexDamagedError
-from everfind_core.index_directory import REBUILD_HINT
+from everfind_core.store_errors import panics_are_damage
+from everfind_core.store_schema import TABLE_DIRECTORY
+from everfind_core.written_files import WrittenFiles, file_damaged, find_damage, note_written
+from everfind_indexer.store.errors import store_errors
+
+if TYPE_CHECKING:
+    from lance.fragment import LanceFragment
+
+_TRANSACTION: Final = "transaction file"
+
+Damage = tuple[str, str]
+"""A file below the table's directory, and what is wrong with it."""
+
+
+def version_files(dataset: lance.LanceDataset) -> frozenset[str]:
+    """The files that the version at hand is read from, by their paths below the table's directory.
+
+    Transaction files are none: they tell a second writer what a commit changed.
+    """
+    found = dataset.tracked_files(min_version=dataset.version).read_all()
+    rows = zip(*(found[name].to_pylist() for name in ("version", "type", "path")), strict=True)
+    return frozenset(str(path) for version, kind, path in rows if version == dataset.version and kind != _TRANSACTION)
+
+
+def referenced(dataset: lance.LanceDataset, table: Path) -> list[str]:
+    """The files that the version at hand is read from, and all manifests, by their paths below the table's directory.
+
+    Those of old versions are read when these are removed.
+    """
+    manifests = {path.relative_to(table).as_posix() for path in (table / "_versions").glob("*.manifest")}
+    return sorted(version_files(dataset) | manifests)
 
 
 def check_files(dataset: lance.LanceDataset, table: Path) -> None:
@@ -18,18 +49,88 @@ def check_files(dataset: lance.LanceDataset, table: Path) -> None:
     Raises:
         IndexDamagedError: one is absent or has another size.
     """
+    for name, problem in _by_size(dataset, table):
+        raise file_damaged(table / name, problem)
+
+
+def settle_written(
+    dataset: lance.LanceDataset, index: Path, table: Path, written: WrittenFiles | None
+) -> WrittenFiles | None:
+    """When a writer opens a table that passed its checks: what of its files is known from now on.
+
+    Raises:
+        IndexDamagedError: a file is absent, or was written before the machine went down and never noted.
+    """
+    names = referenced(dataset, table)
+    if written is not None:
+        known = written.files
+        absent = [name for name in names if name in known and not (table / name).exists()]
+        if absent:
+            raise file_damaged(table / absent[0], "is absent")
+        unknown = [name for name in names if name not in known]
+        if unknown and not written.of_this_start:
+            raise file_damaged(table / unknown[0], "was written as the machine went down, and may not be whole")
+        if not written.of_this_start:
+            written = written.outlived()
+    return note_written(index, table, names, written)
+
+
+def table_damage(index: Path, written: WrittenFiles | None) -> list[Damage]:
+    """Whatever is wrong with the files of the newest version of an index's table, of which each byte is read.
+
+    Raises:
+        IndexDamagedError: the version cannot even be opened.
+        StorageError: the files may not be read.
+    """
+    table = index / TABLE_DIRECTORY
+    with store_errors(index, opening=True), panics_are_damage(index):
+        dataset = lance.dataset(str(table))
+        found = dict(_by_size(dataset, table))
+        if written is None:
+            return [*found.items(), *(one for one in _by_reading(dataset) if one[0] not in found)]
+        names = referenced(dataset, table)
+    found |= find_damage(table, written, [name for name in names if name in written.files])
+    found |= {name: "was never noted as written" for name in names if name not in written.files}
+    return sorted(found.items())
+
+
+def fragment_files(fragment: LanceFragment) -> list[str]:
+    """The files of a fragment, below the table's directory."""
+    deletions = fragment.deletion_file()
+    return [f"data/{file.path}" for file in fragment.data_files()] + ([deletions] if deletions else [])
+
+
+def _by_size(dataset: lance.LanceDataset, table: Path) -> Iterator[Damage]:
     for fragment in dataset.get_fragments():
-        for file in fragment.data_files():
-            _check_size(table / "data" / file.path, file.file_size_bytes)
-        if deletions := fragment.deletion_file():
-            _check_size(table / deletions, None)
+        sizes = {f"data/{file.path}": file.file_size_bytes for file in fragment.data_files()}
+        for name in fragment_files(fragment):
+            if problem := _size_problem(table / name, sizes.get(name)):
+                yield name, problem
 
 
-def _check_size(path: Path, expected: int | None) -> None:
+def _size_problem(path: Path, expected: int | None) -> str:
     try:
         found = path.stat().st_size
     except FileNotFoundError:
-        found = -1
+        return "is absent"
     if found < 1 or (expected is not None and found != expected):
-        what = "is absent" if found < 0 else f"has {found:,} bytes instead of {expected or 'some':,}"
-        raise IndexDamagedError(f"the index is damaged: {path} {what}", hint=REBUILD_HINT)
+        return f"has {found:,} bytes instead of {f'{expected:,}' if expected else 'some'}"
+    return ""
+
+
+def _by_reading(dataset: lance.LanceDataset) -> Iterator[Damage]:
+    """Fragments whose rows cannot be read, where nothing is known of their files but this."""
+    for fragment in dataset.get_fragments():
+        if not is_readable(fragment):
+            yield fragment_files(fragment)[0], "cannot be read"
+
+
+def is_readable(fragment: LanceFragment) -> bool:
+    """Whether every column of every row can be decoded."""
+    try:
+        with panics_are_damage(Path()):
+            for _ in fragment.scanner().to_batches():
+                pass
+    except Exception:
+        return False
+    return True

@@ -20,7 +20,6 @@ from everfind_core.index_directory import REBUILD_HINT
 from everfind_core.lifecycle import Fate
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks
-from everfind_core.store_errors import panics_are_damage
 from everfind_core.store_schema import (
     CONTENT_HASH,
     EMBEDDING_KEY,
@@ -32,9 +31,10 @@ from everfind_core.store_schema import (
     file_id,
     sql_in,
 )
+from everfind_core.written_files import check_written, note_written
 from everfind_indexer.store import maintenance
 from everfind_indexer.store.errors import store_errors
-from everfind_indexer.store.integrity import check_files
+from everfind_indexer.store.integrity import check_files, referenced, settle_written
 from everfind_indexer.store.memory import limit_arenas, release_unused
 from everfind_indexer.store.schema import restated, table_schema, to_table
 
@@ -55,9 +55,13 @@ class LanceChunkWriter:
         self._schema = table_schema(dimensions)
         self._guard = threading.Lock()
         self._cleanup_due = 0.0
+        self._table = self._directory / TABLE_DIRECTORY
+        self._written = check_written(self._directory, self._table)
         self._create_if_absent()
         with store_errors(self._directory, opening=True):
             self._dataset = self._open()
+            self._written = settle_written(self._dataset, self._directory, self._table, self._written)
+            self._noted_version = self._dataset.version
             maintenance.create_indices(self._dataset)
             maintenance.refresh(self._dataset)
 
@@ -113,6 +117,7 @@ class LanceChunkWriter:
         """Leave nothing on the disk of what was replaced or removed, at the expense of readers that still use it."""
         with self._guard, store_errors(self._directory):
             maintenance.purge(self._dataset)
+            self._note_written()
 
     def sample_vectors(self, most: int) -> npt.NDArray[np.floating]:
         """Vectors of at most ``most`` chunks, spread evenly: float16 of shape (chunks, dimensions)."""
@@ -151,6 +156,7 @@ class LanceChunkWriter:
                 if time.monotonic() >= self._cleanup_due:
                     maintenance.remove_old_versions(self._dataset)
                     self._cleanup_due = time.monotonic() + maintenance.CLEANUP_SECONDS
+                self._note_written()
             if worked:
                 release_unused()
 
@@ -158,24 +164,30 @@ class LanceChunkWriter:
         """Nothing is held open between calls; gives freed memory back."""
         release_unused()
 
+    def _note_written(self) -> None:
+        """After commits: note the files that the table now consists of, so that damage to them is told later."""
+        if self._noted_version != self._dataset.version:
+            names = referenced(self._dataset, self._table)
+            self._written = note_written(self._directory, self._table, names, self._written)
+            self._noted_version = self._dataset.version
+
     def _create_if_absent(self) -> None:
-        table = self._directory / TABLE_DIRECTORY
         with store_errors(self._directory):
-            if not _has_versions(table):
-                lance.write_dataset(self._schema.empty_table(), str(table), mode="create")
+            if not _has_versions(self._table):
+                lance.write_dataset(self._schema.empty_table(), str(self._table), mode="create")
 
     def _open(self) -> lance.LanceDataset:
-        uri = str(self._directory / TABLE_DIRECTORY)
-        with panics_are_damage(self._directory):
-            dataset = lance.dataset(
-                uri, index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
-            )
+        dataset = lance.dataset(
+            str(self._table),
+            index_cache_size_bytes=_INDEX_CACHE_BYTES,
+            metadata_cache_size_bytes=_METADATA_CACHE_BYTES,
+        )
         if not dataset.schema.equals(self._schema):
             raise IndexIncompatibleError(
                 f"the table in {self._directory} has other columns or vector dimensions than this everfind writes",
                 hint=REBUILD_HINT,
             )
-        check_files(dataset, self._directory / TABLE_DIRECTORY)
+        check_files(dataset, self._table)
         return dataset
 
     def _commit(self, conditions: Sequence[str], rows: pa.Table) -> None:

@@ -18,6 +18,7 @@ from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
+from everfind_core.written_files import check_written
 from everfind_searcher.store.errors import missing, translate
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.snapshot import LanceSnapshot
@@ -37,6 +38,7 @@ class LanceChunkReader:
         self._session = Session(
             index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
         )
+        check_written(self._directory, self._directory / TABLE_DIRECTORY)
         self._dataset = self._open()
         self._resident = ResidentRows(resident_bytes)
 
@@ -78,8 +80,9 @@ class LanceChunkReader:
     def _newest(self) -> lance.LanceDataset:
         dataset = self._dataset
         try:
-            current = dataset.latest_version == dataset.version
-        except LIBRARY_ERRORS:
+            with panics_are_damage(self._directory):
+                current = dataset.latest_version == dataset.version
+        except (*LIBRARY_ERRORS, IndexDamagedError):
             current = False
         return dataset if current else self._reopen()
 

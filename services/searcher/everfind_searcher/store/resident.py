@@ -13,14 +13,16 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import lance
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.errors import IndexDamagedError
 from everfind_core.ports import StoredChunk
-from everfind_core.store_errors import LIBRARY_ERRORS
+from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_searcher.remembered import Remembered
 from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Addresses, Copy, read_copy, rows_of
 from everfind_searcher.store.exact import Selection
@@ -91,8 +93,9 @@ class ResidentRows:
         for number, fragment in fragments.items():
             if number not in copies and self._fits(fragment):
                 try:
-                    copy = read_copy(fragment)
-                except LIBRARY_ERRORS:
+                    with panics_are_damage(Path()):
+                        copy = read_copy(fragment)
+                except (*LIBRARY_ERRORS, IndexDamagedError):
                     break  # a query that needs these rows meets the same error, and says so
                 read += len(copy.chunks)
                 if self.size + copy.size <= self._limit:

@@ -15,7 +15,7 @@ from lance.query import MatchQuery
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_core.store_errors import LIBRARY_ERRORS
+from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.store_schema import (
     FILE_ID,
     HIT_COLUMNS,
@@ -136,7 +136,8 @@ class LanceSnapshot:
 
     def _selected(self, matching: str | None) -> Selections | None:
         try:
-            return self._resident.selected(self._dataset, matching)
+            with panics_are_damage(self._directory):
+                return self._resident.selected(self._dataset, matching)
         except LIBRARY_ERRORS as error:
             raise translate(error, self._directory) from error
 
@@ -178,7 +179,8 @@ class LanceSnapshot:
 
     def _scan(self, **options: Any) -> pa.Table:
         try:
-            return self._dataset.scanner(with_row_address=True, **options).to_table()
+            with panics_are_damage(self._directory):
+                return self._dataset.scanner(with_row_address=True, **options).to_table()
         except LIBRARY_ERRORS as error:
             raise translate(error, self._directory) from error
 

@@ -1,0 +1,233 @@
+"""An index as one file: a tar archive whose first member says what all the others are.
+
+``export.json`` has the index's manifest, its folders, and name, size and digest of each other member. Whoever reads an
+archive takes nothing from it but what is listed there, in the order of the list, under names of a known form, and only
+if size and digest are right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import secrets
+import tarfile
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from everfind_core.errors import ArchiveUnusableError
+from everfind_core.index_directory import Manifest, check_format, manifest_from, storage_error
+from everfind_core.model import Folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FORMAT: Final = 1
+HEADER: Final = "export.json"
+FILES: Final = "files.jsonl"
+"""What is known of each file, one a line; the indexer's own."""
+
+_MOST_HEADER: Final = 64 << 20
+_BLOCK: Final = 1 << 20
+_NAME: Final = re.compile(
+    r"files\.jsonl|coverage\.json|calibration\.json"
+    r"|chunks\.lance/(?:data|_versions|_deletions|_indices/[0-9a-f-]{36})/[0-9A-Za-z_-][0-9A-Za-z_.-]{0,199}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of an archive: ``digest`` is BLAKE2b 128 in hex."""
+
+    name: str
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What an archive holds; ``generation`` is the one that was exported, ``created`` in seconds since the epoch."""
+
+    manifest: Manifest
+    folders: tuple[Folder, ...]
+    generation: int
+    created: float
+    members: tuple[Member, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all members together."""
+        return sum(member.size for member in self.members)
+
+
+def members_of(directory: Path) -> tuple[Member, ...]:
+    """The files below ``directory``, as an archive lists them.
+
+    Raises:
+        OSError: one cannot be read.
+    """
+    files = sorted(path for path in directory.rglob("*") if path.is_file())
+    return tuple(_member(path, path.relative_to(directory).as_posix()) for path in files)
+
+
+def write_archive(target: Path, directory: Path, header: Header) -> None:
+    """Write the files that ``header`` lists, which lie in ``directory``, as one archive; ``target`` is replaced whole.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    text = json.dumps(
+        {
+            "format": FORMAT,
+            "manifest": asdict(header.manifest),
+            "folders": [asdict(folder) for folder in header.folders],
+            "generation": header.generation,
+            "created": header.created,
+            "files": [asdict(member) for member in header.members],
+        }
+    ).encode()
+    try:
+        with _replaced(target) as file, tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+            archive.addfile(_entry(HEADER, len(text)), io.BytesIO(text))
+            for member in header.members:
+                with (directory / member.name).open("rb") as content:
+                    archive.addfile(_entry(member.name, member.size), content)
+    except OSError as error:
+        raise storage_error(error, target.parent) from error
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[ArchiveReader]:
+    """An archive, for reading.
+
+    Raises:
+        ArchiveUnusableError: it is none, or of a newer format, or damaged.
+    """
+    try:
+        with path.open("rb") as file, tarfile.open(fileobj=file, mode="r:") as archive:
+            yield ArchiveReader(path, archive)
+    except (tarfile.TarError, EOFError) as error:
+        raise _unusable(path, "it is no archive of an index, or was cut short") from error
+    except OSError as error:
+        raise ArchiveUnusableError(f"cannot read {path}: {error.strerror or error}", hint=_HINT) from error
+
+
+class ArchiveReader:
+    """Reads an archive once from its start to its end; takes nothing from it on trust."""
+
+    def __init__(self, path: Path, archive: tarfile.TarFile) -> None:
+        self._path = path
+        self._archive = archive
+        self.header = self._header()
+
+    def unpack(self, directory: Path) -> None:
+        """Write all members below ``directory``, which is empty.
+
+        Raises:
+            ArchiveUnusableError: one is not what the header says.
+            StorageError: one cannot be written.
+        """
+        for member in self.header.members:
+            entry = self._archive.next()
+            if entry is None or entry.name != member.name or not entry.isreg() or entry.size != member.size:
+                raise _unusable(self._path, f"{member.name} is absent, or another than its list says")
+            source = self._archive.extractfile(entry)
+            if source is None or self._copy(source, directory / member.name) != member.digest:
+                raise _unusable(self._path, f"{member.name} does not hold what was exported")
+        if self._archive.next() is not None:
+            raise _unusable(self._path, "it holds more than its list says")
+
+    def _copy(self, source: IO[bytes], target: Path) -> str:
+        digest = hashlib.blake2b(digest_size=16)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with target.open("xb") as copy:
+                while block := source.read(_BLOCK):
+                    digest.update(block)
+                    copy.write(block)
+        except OSError as error:
+            raise storage_error(error, target.parent) from error
+        return digest.hexdigest()
+
+    def _header(self) -> Header:
+        entry = self._archive.next()
+        if entry is None or entry.name != HEADER or not entry.isreg() or entry.size > _MOST_HEADER:
+            raise _unusable(self._path, "it does not begin as an archive of an index does")
+        source = self._archive.extractfile(entry)
+        try:
+            found = json.loads(source.read() if source else b"")
+            version = int(found["format"])
+            if version <= FORMAT:
+                check_format(self._path, found["manifest"])
+                return _decoded(found, most=self._path.stat().st_size)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise _unusable(self._path, "its list cannot be read") from error
+        raise ArchiveUnusableError(
+            f"{self._path} is an archive of format {version}, this everfind reads up to {FORMAT}",
+            hint="Use the everfind that made it, or a newer one.",
+        )
+
+
+_HINT: Final = "Make it again with `everfind export`, and copy it whole."
+
+
+def _unusable(path: Path, why: str) -> ArchiveUnusableError:
+    return ArchiveUnusableError(f"{path} cannot be imported: {why}", hint=_HINT)
+
+
+def _decoded(found: Mapping[str, Any], *, most: int) -> Header:
+    """The header in ``found``, of an archive of ``most`` bytes."""
+    members = tuple(Member(str(m["name"]), int(m["size"]), str(m["digest"])) for m in found["files"])
+    _check_names([member.name for member in members])
+    if any(member.size < 0 for member in members) or sum(member.size for member in members) > most:
+        raise ValueError("sizes that cannot be")
+    return Header(
+        manifest=manifest_from(found["manifest"]),
+        folders=tuple(Folder(str(f["name"]), str(f["root"]), tuple(map(str, f["include"]))) for f in found["folders"]),
+        generation=int(found["generation"]),
+        created=float(found["created"]),
+        members=members,
+    )
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if len(set(names)) != len(names) or not all(_NAME.fullmatch(name) for name in names):
+        raise ValueError("a name that no index has")
+
+
+def _member(path: Path, name: str) -> Member:
+    digest = hashlib.blake2b(digest_size=16)
+    size = 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+    return Member(name, size, digest.hexdigest())
+
+
+def _entry(name: str, size: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = size, 0o600
+    return entry
+
+
+@contextmanager
+def _replaced(target: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of ``target`` once it is whole and on the disk; only its user may read it."""
+    temporary = target.parent / f".{target.name}.{secrets.token_hex(8)}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise

@@ -1,0 +1,169 @@
+"""An exported index takes the place of the one here: nothing of the archive is taken on trust."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from everfind_core.archive import FILES, ArchiveReader, Header, open_archive
+from everfind_core.errors import (
+    ArchiveUnusableError,
+    EverfindError,
+    FolderNotFoundError,
+    IndexDamagedError,
+    IndexMissingError,
+    InvalidRequestError,
+    StorageError,
+    StorageFullError,
+)
+from everfind_core.index_directory import (
+    CATALOG,
+    IndexLocation,
+    Recipe,
+    adopt_index,
+    check_recipe,
+    create_place,
+    current_index,
+    is_upgrade,
+    make_current,
+)
+from everfind_core.lifecycle import Fate
+from everfind_core.model import FileRef, FileState, Folder, SkipReason
+from everfind_core.paths import check_relative
+from everfind_indexer.catalog import Catalog
+from everfind_indexer.document_lives import fate_of, statement_of
+from everfind_indexer.exporting import scratch_directory
+from everfind_indexer.target import StoreOpener, opened, remove_others
+
+_LINES = 1_000
+
+
+def import_index(
+    index_directory: Path,
+    source: Path,
+    folders: Sequence[Folder],
+    recipe: Recipe,
+    open_store: StoreOpener,
+    *,
+    overwrite: bool,
+) -> Header:
+    """Let an exported index answer, for the folders of the same names here. Hold the writer's lock.
+
+    Raises:
+        ArchiveUnusableError: the file is damaged or no such archive.
+        IndexIncompatibleError: it was made by another model, other settings or a newer everfind.
+        FolderNotFoundError: a folder of it is not added here.
+        InvalidRequestError: there is an index here, and it is not to be overwritten.
+        StorageError: there is no room, or the directory cannot be written.
+    """
+    with open_archive(source) as archive:
+        header = archive.header
+        _check(index_directory, header, source, folders, recipe, overwrite=overwrite)
+        create_place(index_directory)
+        free = shutil.disk_usage(index_directory).free
+        if free < header.size:
+            raise StorageFullError(
+                f"{header.size:,} bytes are needed in {index_directory}, {free:,} are free", hint="Free some space."
+            )
+        with scratch_directory(index_directory) as scratch:
+            archive.unpack(scratch)
+            _make_catalog(archive, source, scratch)
+            location = adopt_index(index_directory, scratch, header.manifest)
+    try:
+        with opened(location, open_store) as target:
+            _move_folders(location, folders)
+            target.write_coverage({folder.name: folder for folder in folders})
+    except (IndexDamagedError, StorageError, KeyError) as error:
+        shutil.rmtree(location.directory, ignore_errors=True)
+        if isinstance(error, StorageError):
+            raise
+        raise ArchiveUnusableError(f"{source} cannot be imported: {error}", hint="Export it again.") from error
+    make_current(index_directory, location)
+    remove_others(index_directory, location)
+    return header
+
+
+def _check(
+    index_directory: Path, header: Header, source: Path, folders: Sequence[Folder], recipe: Recipe, *, overwrite: bool
+) -> None:
+    if not is_upgrade(header.manifest, recipe, source):
+        check_recipe(header.manifest.recipe, recipe, source)
+    here = {folder.name for folder in folders}
+    for folder in header.folders:
+        if folder.name not in here:
+            raise FolderNotFoundError(
+                f"{source} has the folder {folder.name!r} ({folder.root} on the other side), which is not added here",
+                hint=f"Add it first: `everfind add --name {folder.name} DIR`.",
+            )
+    if not overwrite:
+        try:
+            current_index(index_directory)
+        except IndexMissingError:
+            return
+        except EverfindError:
+            pass
+        raise InvalidRequestError.of(
+            "overwrite", f"there is an index in {index_directory} already", hint="Add --overwrite to replace it."
+        )
+
+
+def _move_folders(location: IndexLocation, folders: Sequence[Folder]) -> None:
+    """The folders of the index are those of this machine."""
+    here = {folder.name: folder for folder in folders}
+    coverage = location.read_coverage()
+    moved = tuple(replace(one, folder=here[one.folder.name]) for one in coverage.folders)
+    location.write_coverage(replace(coverage, folders=moved))
+
+
+def _make_catalog(archive: ArchiveReader, source: Path, directory: Path) -> None:
+    """A catalog of what the archive tells of each file, which takes nothing for granted."""
+    names = frozenset(folder.name for folder in archive.header.folders)
+    fates: dict[FileRef, Fate] = {}
+    try:
+        with closing(Catalog(directory / CATALOG)) as catalog, (directory / FILES).open(encoding="utf-8") as lines:
+            states: list[FileState] = []
+            statements = {}
+            for line in lines:
+                told = json.loads(line)
+                state = _state(told, names)
+                states.append(state)
+                if "statement" in told:
+                    statements[state.ref] = statement_of(told["statement"])
+                    fates[state.ref] = fate_of(told["fate"])
+            for start in range(0, len(states), _LINES):
+                part = states[start : start + _LINES]
+                catalog.record(part, statements={s.ref: statements[s.ref] for s in part if s.ref in statements})
+            catalog.lives.settle(fates, [])
+            catalog.doubt(fates=False)
+        (directory / FILES).unlink()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, InvalidRequestError) as error:
+        raise ArchiveUnusableError(
+            f"{source} cannot be imported: {FILES} cannot be read", hint="Export it again."
+        ) from error
+
+
+def _state(told: Mapping[str, Any], folders: frozenset[str]) -> FileState:
+    """What an archive tells of a file. No stat matches it, so the next run compares its content."""
+    ref = FileRef(str(told["folder"]), str(told["path"]))
+    check_relative(ref.path, field="path")
+    if ref.folder not in folders or int(told["chunks"]) < 0:
+        raise ValueError("a file of no folder")
+    return FileState(
+        ref=ref,
+        size=-1,
+        mtime_ns=0,
+        ctime_ns=0,
+        inode=0,
+        checked_ns=0,
+        content_hash=str(told["content_hash"]),
+        chunks=int(told["chunks"]),
+        tokens=int(told["tokens"]),
+        redactions=int(told["redactions"]),
+        skip=SkipReason(str(told["skip"])) if told["skip"] else None,
+        message=str(told["message"]),
+    )
