@@ -81,6 +81,9 @@ class Run:
         self._concurrency = request.concurrency or concurrency
         # What an index had nothing of before cannot be looked up; equal texts within the run still are.
         self._reuse = not request.force and bool(target.catalog.folders())
+        # A run before this one may have ended between its last commit and its end.
+        before = target.location.read_coverage().folders
+        self._unsettled = frozenset(f.folder.name for f in before if f.coverage.pending)
         self._min_score = min_score
         self._emit = on_event
         self._cancel = cancel
@@ -233,7 +236,9 @@ class Run:
 
         Documents' fates and BM25's statistics follow then: an answer with nothing pending is one of a settled index.
         """
-        pending = {name: max(tally.pending, tally.changed) for name, tally in self._tallies.items()}
+        pending = {
+            name: max(tally.pending, tally.changed or name in self._unsettled) for name, tally in self._tallies.items()
+        }
         self._target.write_coverage(self._sources.by_name(), pending=pending)
 
     # --- the end ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from everfind_core.chunking import TextChunker
-from everfind_core.model import Folder, IndexReport, IndexRequest, RunEvent, SearchAnswer, SearchRequest
+from everfind_core.model import (
+    Folder,
+    FolderFinished,
+    FolderStarted,
+    IndexReport,
+    IndexRequest,
+    RunEvent,
+    SearchAnswer,
+    SearchRequest,
+)
 from everfind_core.ports import FileChunks
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
@@ -113,7 +122,35 @@ def test_answers_during_a_disturbed_run_say_that_they_are_not_settled(corpus: Pa
     assert (True, False) not in seen
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+def test_a_run_that_was_killed_before_its_end_is_settled_by_the_next(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = tmp_path / "index"
+    run(corpus, tmp_path / "fresh")
+    truth = answers(corpus, tmp_path / "fresh")
+    run(corpus, directory, max_files=6)
+
+    def die(*_: object) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as killed, pytest.raises(KilledError):
+        killed.setattr("everfind_indexer.run.settle_documents", die)
+        run(corpus, directory)
+    pending: list[int] = []
+    with closing(
+        SearchEngine(SearcherSettings(directory), FakeEmbedder(), indexer(corpus, directory), open_reader)
+    ) as s:
+
+        def ask(event: RunEvent) -> None:
+            if isinstance(event, FolderStarted | FolderFinished):
+                pending.append(s.search(SearchRequest(QUERIES[0])).coverage.pending)
+
+        run(corpus, directory, ask)
+    assert all(pending)
+    assert all(equal(found, truth[query]) for query, found in answers(corpus, directory).items())
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_after_any_history_scores_are_those_of_a_fresh_index(corpus: Path, tmp_path: Path, seed: int) -> None:
     directory, choose = tmp_path / "index", random.Random(seed)
     for turn in range(6):
