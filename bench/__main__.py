@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
-from bench import embedding_load, freshness, indexing, load, searching, startup
+from bench import embedding_load, freshness, indexing, load, searching, soak, startup
 from bench.figures import Figure, machine
 
 MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
@@ -15,6 +15,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "searching": searching.measure,
     "embedding-load": embedding_load.measure,
     "load": load.measure,
+    "soak": soak.measure,
     "saving": freshness.measure,
     "no-change": freshness.no_change,
 }

@@ -27,8 +27,8 @@ def served_embedder() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def served(command: list[str], address: str, env: Mapping[str, str]) -> Iterator[None]:
-    """A server within the block, from when ``address`` can be connected to.
+def served(command: list[str], address: str, env: Mapping[str, str]) -> Iterator[int]:
+    """A server within the block, from when ``address`` can be connected to; gives its process id.
 
     Raises:
         RuntimeError: it did not start; with what it printed.
@@ -41,7 +41,7 @@ def served(command: list[str], address: str, env: Mapping[str, str]) -> Iterator
     reader.start()
     try:
         _wait_until_listening(process, address, drained)
-        yield
+        yield process.pid
     finally:
         process.terminate()
         process.wait(60)

@@ -1,0 +1,132 @@
+"""A server that is asked all the time, by several clients and in every way, while its files change: does it grow?"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from bench import corpora
+from bench.figures import Figure
+from bench.load import Ask, Loop
+from bench.searching import QUESTIONS
+from bench.serving import connect, free_address, served
+from everfind_core.model import GatherRequest, GrepRequest, ReadFileRequest, RelatedRequest, SearchRequest
+from everfind_rpc.channel import Connection
+from everfind_rpc.clients.indexer import RemoteIndexer
+from everfind_rpc.clients.searcher import RemoteSearcher
+
+FILES = 40
+CLIENTS = 4
+SECONDS = 600.0
+WARM_SHARE = 0.25
+"""How much of the time counts as warming up: caches fill, threads come."""
+CHANGE_SECONDS = 10.0
+SAMPLE_SECONDS = 1.0
+READY_SECONDS = 600.0
+
+
+def measure(*, quick: bool = False) -> Iterator[Figure]:
+    """Memory of the server and its children after the warm-up, its slope from then on, and errors."""
+    seconds = 40.0 if quick else SECONDS
+    with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as stack:
+        base = Path(scratch)
+        code = corpora.stdlib(base / "code", files=FILES)
+        address = free_address()
+        command = [sys.executable, "-m", "everfind_gateway", "serve", "--listen", address]
+        server = stack.enter_context(served(command, address, _home(base, code)))
+        connections = [stack.enter_context(connect(address)) for _ in range(CLIENTS)]
+        _until_indexed(RemoteIndexer(connections[0]))
+        loop, stop, sizes = Loop(), threading.Event(), list[float]()
+        watching = threading.Thread(target=_sample, args=(psutil.Process(server), sizes, stop))
+        changing = threading.Thread(target=_change, args=(code, stop))
+        for thread in (watching, changing):
+            thread.start()
+        loop.run([_every_way(connection) for connection in connections], seconds)
+        stop.set()
+        for thread in (watching, changing):
+            thread.join()
+    yield from _figures(sizes, loop)
+
+
+def _figures(sizes: list[float], loop: Loop) -> Iterator[Figure]:
+    steady = sizes[int(WARM_SHARE * len(sizes)) :]
+    minutes = np.arange(len(steady)) * SAMPLE_SECONDS / 60
+    slope = float(np.polyfit(minutes, steady, 1)[0])
+    yield Figure(f"soak of {loop.seconds:.0f} s, {CLIENTS} clients", len(loop.times) / loop.seconds, "calls/s")
+    yield Figure("  memory after the warm-up", steady[0], "MiB")
+    yield Figure("  memory at the end", steady[-1], "MiB")
+    yield Figure("  most", max(sizes), "MiB")
+    yield Figure("  slope after the warm-up", slope, "MiB/min", 1.0, note=f"{len(steady)} samples")
+    yield Figure("  errors", loop.errors.total(), "", 0, note=", ".join(loop.errors))
+
+
+def _home(base: Path, code: Path) -> dict[str, str]:
+    """A home whose settings name one folder."""
+    settings = base / "config" / "everfind" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f'[[folders]]\nname = "code"\npath = "{code}"\n')
+    homes = {f"XDG_{kind}_HOME": str(base / kind.lower()) for kind in ("CONFIG", "DATA", "CACHE", "STATE")}
+    return {**homes, "HOME": str(base)}
+
+
+def _until_indexed(indexer: RemoteIndexer) -> None:
+    ends = time.monotonic() + READY_SECONDS
+    while True:
+        status = indexer.status()
+        if status.coverage.files >= FILES and not status.coverage.pending:
+            return
+        if time.monotonic() > ends:
+            raise RuntimeError("the server does not index its folder")
+        time.sleep(0.5)
+
+
+def _every_way(connection: Connection) -> Ask:
+    """One client: mostly searches, and now and then each of the other calls."""
+    searcher, indexer = RemoteSearcher(connection), RemoteIndexer(connection)
+    numbers = iter(range(sys.maxsize))
+    paths = [file.ref.path for file in indexer.indexed_files()]
+
+    def ask(question: str) -> object:
+        match next(numbers) % 10:
+            case 0:
+                return searcher.gather(GatherRequest(SearchRequest(question)))
+            case 1:
+                return indexer.grep(GrepRequest(QUESTIONS[0].split()[0]))
+            case 2:
+                return indexer.read_file(ReadFileRequest("code", paths[len(question) % len(paths)]))
+            case 3:
+                return searcher.related(RelatedRequest(symbol="read"))
+            case 4:
+                return indexer.status()
+            case _:
+                return searcher.search(SearchRequest(question))
+
+    return ask
+
+
+def _change(code: Path, stop: threading.Event) -> None:
+    """Edit a file again and again: each time there is a new generation."""
+    file = min(code.rglob("*.py"))
+    text = file.read_text(encoding="utf-8")
+    number = 0
+    while not stop.wait(CHANGE_SECONDS):
+        number += 1
+        file.write_text(f"{text}\n\ndef change_{number}():\n    return {number}\n", encoding="utf-8")
+
+
+def _sample(server: psutil.Process, sizes: list[float], stop: threading.Event) -> None:
+    """Resident memory of a process and its children, in MiB."""
+    while not stop.wait(SAMPLE_SECONDS):
+        total = 0
+        for process in (server, *server.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                total += process.memory_info().rss
+        sizes.append(total / 2**20)
