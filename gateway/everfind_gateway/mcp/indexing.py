@@ -130,7 +130,9 @@ def _refused(settings: Settings, given: str, directory: str, error: FolderNotFou
         return FolderNotFoundError(error.message, hint=f"The folders are: {names}.")
     shown = encode_os_path(directory)
     if settings.server:
-        return FolderNotFoundError(f"{shown} is in no folder of the server", hint="Its operator adds folders.")
+        return FolderNotFoundError(
+            f"{shown} is in no folder of the server", hint="Whoever has its admin token adds folders."
+        )
     return FolderNotFoundError(
         f"{shown} is in no added folder", hint=f"The user adds it with: everfind add {shlex.quote(shown)}"
     )
