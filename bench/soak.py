@@ -34,37 +34,50 @@ READY_SECONDS = 600.0
 
 
 def measure(*, quick: bool = False) -> Iterator[Figure]:
-    """Memory of the server and its children after the warm-up, its slope from then on, and errors."""
+    """Memory of the server and its children: its slope after the warm-up, and errors; at rest, then with changes.
+
+    With changes each one is a new generation, and what the store caches of the ones before stays until its limits.
+    """
     seconds = 40.0 if quick else SECONDS
     with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as stack:
         base = Path(scratch)
         code = corpora.stdlib(base / "code", files=FILES)
         address = free_address()
         command = [sys.executable, "-m", "everfind_gateway", "serve", "--listen", address]
-        server = stack.enter_context(served(command, address, _home(base, code)))
+        server = psutil.Process(stack.enter_context(served(command, address, _home(base, code))))
         connections = [stack.enter_context(connect(address)) for _ in range(CLIENTS)]
         _until_indexed(RemoteIndexer(connections[0]))
-        loop, stop, sizes = Loop(), threading.Event(), list[float]()
-        watching = threading.Thread(target=_sample, args=(psutil.Process(server), sizes, stop))
-        changing = threading.Thread(target=_change, args=(code, stop))
-        for thread in (watching, changing):
-            thread.start()
-        loop.run([_every_way(connection) for connection in connections], seconds)
-        stop.set()
-        for thread in (watching, changing):
-            thread.join()
-    yield from _figures(sizes, loop)
+        asks = [_every_way(connection) for connection in connections]
+        yield from _figures("soak", *_soak(server, asks, seconds), bar=1.0)
+        yield from _figures("soak while files change", *_soak(server, asks, seconds, code))
 
 
-def _figures(sizes: list[float], loop: Loop) -> Iterator[Figure]:
+def _soak(
+    server: psutil.Process, asks: list[Ask], seconds: float, code: Path | None = None
+) -> tuple[list[float], Loop]:
+    """The server's sizes in MiB, one a sample, and what its clients saw; files in ``code`` change meanwhile."""
+    loop, stop, sizes = Loop(), threading.Event(), list[float]()
+    threads = [threading.Thread(target=_sample, args=(server, sizes, stop))]
+    if code is not None:
+        threads.append(threading.Thread(target=_change, args=(code, stop)))
+    for thread in threads:
+        thread.start()
+    loop.run(asks, seconds)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    return sizes, loop
+
+
+def _figures(name: str, sizes: list[float], loop: Loop, *, bar: float | None = None) -> Iterator[Figure]:
     steady = sizes[int(WARM_SHARE * len(sizes)) :]
     minutes = np.arange(len(steady)) * SAMPLE_SECONDS / 60
     slope = float(np.polyfit(minutes, steady, 1)[0])
-    yield Figure(f"soak of {loop.seconds:.0f} s, {CLIENTS} clients", len(loop.times) / loop.seconds, "calls/s")
+    yield Figure(f"{name}, {loop.seconds:.0f} s, {CLIENTS} clients", len(loop.times) / loop.seconds, "calls/s")
     yield Figure("  memory after the warm-up", steady[0], "MiB")
     yield Figure("  memory at the end", steady[-1], "MiB")
     yield Figure("  most", max(sizes), "MiB")
-    yield Figure("  slope after the warm-up", slope, "MiB/min", 1.0, note=f"{len(steady)} samples")
+    yield Figure("  slope after the warm-up", slope, "MiB/min", bar, note=f"{len(steady)} samples")
     yield Figure("  errors", loop.errors.total(), "", 0, note=", ".join(loop.errors))
 
 
