@@ -20,6 +20,7 @@ from everfind_core.errors import (
     UnavailableError,
 )
 from everfind_core.model import FileProcessed, IndexReport, IndexRequest, RunEvent, SearchRequest
+from everfind_rpc.clients.indexer import RemoteIndexer
 from tests.containers.conftest import FILES, QUERIES, Truth, places
 from tests.support.index_content import content_of
 from tests.support.serving import Remote
@@ -97,7 +98,8 @@ def run_with(team: Team, fault: Callable[[], None]) -> IndexReport:
             begun.set()
 
     with team.client() as remote, ThreadPoolExecutor(1) as thread:
-        report = thread.submit(remote.indexer.index, IndexRequest(), on_event)
+        patient = RemoteIndexer(remote.connection, patience=300.0)  # a busy machine restarts services slowly
+        report = thread.submit(patient.index, IndexRequest(), on_event)
         assert begun.wait(300)
         assert not report.done()
         fault()
