@@ -96,6 +96,15 @@ def test_what_is_there_already_stays(
     assert (again.code, again.err) == (0, "there is nothing to take over\n")
 
 
+def test_the_object_is_the_one_that_is_documented(everfind: Run, semantic_search_config: Path) -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "json.md").read_text(encoding="utf-8")
+    shown = json.loads(page.split("## import-config\n\n```json\n")[1].split("```")[0])
+    made = json.loads(everfind("import-config", "semantic-search-mcp", "--json").out)
+    assert made.keys() == shown.keys()
+    assert made["folders"][0].keys() == shown["folders"][0].keys()
+    assert made["left_out"][0].keys() == shown["left_out"][0].keys()
+
+
 def test_nothing_is_written_without_consent(everfind: Run, semantic_search_config: Path, user_config: Path) -> None:
     ended = everfind("import-config", "semantic-search-mcp")
     assert (ended.code, ended.err) == (0, "nothing is written; --yes writes it\n")
