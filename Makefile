@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup proto fmt lint types arch test test-quick test-e2e test-containers test-long bench docs lock site picture dist sbom licences audit release-sample release-check up down
+.PHONY: help setup proto fmt lint types arch test test-quick test-e2e test-browser test-containers test-long bench docs lock site picture dist sbom licences audit release-sample release-check up down
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ test-quick: $(READY) ## run the fast tests
 
 test-e2e: $(READY) ## run the tests of whole processes
 	$(BIN)/pytest -n 2 -m 'not long' tests/e2e tests/faults
+
+test-browser: $(READY) ## test the web page in headless Chromium
+	$(BIN)/pytest -m 'browser and not long' tests/browser
 
 test-containers: $(READY) ## build the images and test them on a Docker engine
 	$(BIN)/pytest -m 'containers and not long' tests/contract tests/containers

@@ -52,7 +52,7 @@ def environment(where: Path, wheel: Path, python: str, *, lowest: bool = False) 
     interpreter = where / "bin" / "python"
     install = ("pip", "install", "--quiet", "--python", str(interpreter))
     if lowest:
-        project = ("-r", str(ROOT / "pyproject.toml"), "--extra", "metrics")
+        project = ("-r", str(ROOT / "pyproject.toml"), "--all-extras")
         uv(*install, "--resolution", "lowest-direct", "--only-binary", ":all:", *project)
     uv(*install, f"{wheel}[metrics]")
     return interpreter
@@ -60,7 +60,7 @@ def environment(where: Path, wheel: Path, python: str, *, lowest: bool = False) 
 
 def lowest_versions(python: str) -> dict[str, str]:
     """For each dependency, direct or not: the oldest version that the project and the others allow."""
-    project = (str(ROOT / "pyproject.toml"), "--extra", "metrics", "--only-binary", ":all:")
+    project = (str(ROOT / "pyproject.toml"), "--all-extras", "--only-binary", ":all:")
     form = ("--quiet", "--no-header", "--no-annotate")
     lines = uv("pip", "compile", *form, "--resolution", "lowest-direct", "--python-version", python, *project)
     return dict(line.split(" ")[0].split("==") for line in lines.splitlines())

@@ -1,4 +1,4 @@
-"""Which tests run: those of containers and of releases only where they are asked for by their marker.
+"""Which tests run: those of containers, browsers and releases only where they are asked for by their marker.
 
 No property test has a time limit for one example: how fast a machine is at that moment is not what it tests.
 """
@@ -11,8 +11,8 @@ from hypothesis import settings
 settings.register_profile("everfind", deadline=None)
 settings.load_profile("everfind")
 
-ASKED_FOR = ("containers", "release")
-"""Tests that build images or install environments take minutes, so that no other choice of tests includes them."""
+ASKED_FOR = ("browser", "containers", "release")
+"""What they need is not on every machine, so that no other choice of tests includes them."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

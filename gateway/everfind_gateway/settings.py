@@ -22,7 +22,7 @@ from everfind_gateway.setting_values import ENV_PREFIX, SettingValues, is_path, 
 from everfind_gateway.suggestions import did_you_mean
 
 NOT_SETTINGS = frozenset(
-    {"EVERFIND_CONFIG", "EVERFIND_DEBUG", "EVERFIND_MCP_TOKEN", "EVERFIND_SERVER_TOKEN"}
+    {"EVERFIND_CONFIG", "EVERFIND_DEBUG", "EVERFIND_MCP_TOKEN", "EVERFIND_SERVER_TOKEN", "EVERFIND_WEB_TOKEN"}
     | {"EVERFIND_MODEL_KEY", "EVERFIND_RERANKER_KEY", "EVERFIND_EXPANSION_KEY"}
 )
 """Variables with the prefix that are no settings: which file to read, tracebacks for unexpected errors, secrets."""

@@ -27,6 +27,7 @@ from everfind_gateway.cli import (
     search,
     serve,
     watch,
+    web,
 )
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
@@ -104,6 +105,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "export": archive.export,
     "import": archive.import_,
     "serve": serve.serve,
+    "web": web.web,
     "connect": connect.connect,
     "init": project.init,
     "scaffold": project.scaffold,

@@ -84,26 +84,28 @@ def mcp(
         return
     flags: dict[str, Any] = {"mcp_name": name, "mcp_description": description, "mcp_tools": tool or None}
     started = runtime.runtime_of(context)
-    if started.server is not None:
-        flags["server"] = started.server
     if not http:
         _serve_stdio(started, flags)
         return
 
-    from everfind_gateway.mcp.http import HttpOptions, check_options, serve_http
+    from everfind_gateway.http_server import HttpOptions, check_options, listen
+    from everfind_gateway.mcp.http import serve_http
 
-    options = HttpOptions(host, port, _token(token_file), tuple(allow_host or ()), tuple(allow_origin or ()))
+    token = given_token(token_file, "EVERFIND_MCP_TOKEN")
+    options = HttpOptions(host, port, token, tuple(allow_host or ()), tuple(allow_origin or ()))
     check_options(options)
     settings = started.settings(**flags)
-    corpus = _corpus(started, flags)
+    corpus = corpus_of(started, flags)
 
     from everfind_gateway.mcp.server import build_server
 
-    corpus.warm_up()
-    try:
-        serve_http(build_server(corpus, settings), options)
-    finally:
-        _close(corpus, EXIT_CODES[ErrorKind.CANCELLED])
+    server = build_server(corpus, settings)
+    with listen(options) as listening:
+        corpus.warm_up()
+        try:
+            serve_http(server, options, listening)
+        finally:
+            close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED])
 
 
 def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
@@ -116,37 +118,43 @@ def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
     settings = started.settings(**flags)
     if interactive:
         note("everfind speaks MCP on standard input and output; a host starts it, Ctrl-D ends it")
-    corpus = _corpus(started, flags)
+    corpus = corpus_of(started, flags)
 
     from everfind_gateway.mcp.server import Activity, build_server
     from everfind_gateway.mcp.stdio import serve
 
     activity = Activity()
     code = serve(build_server(corpus, settings, activity=activity), activity, wire)
-    _close(corpus, code)
+    close_corpus(corpus, code)
     if code:
         raise typer.Exit(code)
 
 
-def _corpus(started: Runtime, flags: dict[str, Any]) -> Corpus:
+def corpus_of(started: Runtime, flags: dict[str, Any]) -> Corpus:
+    """What a server that lives long answers from, by the settings as they are at each call."""
     import logging
 
     from everfind_gateway.mcp.corpus import Corpus
     from everfind_gateway.settings import load_settings
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
-    return Corpus(lambda: load_settings(started.config, flags=flags), open_followed_workspace)
+    return Corpus(lambda: load_settings(started.config, flags=flags | started.flags), open_followed_workspace)
 
 
-def _close(corpus: Corpus, code: int) -> None:
+def close_corpus(corpus: Corpus, code: int) -> None:
     """Close it; or end the process at once where native code still runs, which must not meet its end half-way."""
     if not corpus.close():
         os._exit(code)
 
 
-def _token(file: Path | None) -> str:
+def given_token(file: Path | None, variable: str) -> str:
+    """The token that a file or an environment variable holds; empty if neither is given.
+
+    Raises:
+        ConfigError: the file cannot be read, or is empty.
+    """
     if file is None:
-        return os.environ.get("EVERFIND_MCP_TOKEN", "")
+        return os.environ.get(variable, "")
     try:
         token = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

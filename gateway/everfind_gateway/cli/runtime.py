@@ -45,6 +45,13 @@ class Runtime:
     server: str | None = None
     no_server: bool = False
 
+    @property
+    def flags(self) -> dict[str, Any]:
+        """The settings that these options stand for."""
+        if self.no_server:
+            return {"server": "", "local_server": False}
+        return {} if self.server is None else {"server": self.server}
+
     def settings(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
         """All settings, ``flags`` above the rest; what is odd about them is reported on stderr."""
         settings = self.load(may_be_missing=may_be_missing, **flags)
@@ -56,11 +63,7 @@ class Runtime:
         """The same in silence, for those who look again and again."""
         from everfind_gateway.settings import load_settings
 
-        if self.server is not None:
-            flags["server"] = self.server
-        if self.no_server:
-            flags |= {"server": "", "local_server": False}
-        return load_settings(self.config, flags=flags, may_be_missing=may_be_missing)
+        return load_settings(self.config, flags=flags | self.flags, may_be_missing=may_be_missing)
 
 
 def runtime_of(context: typer.Context) -> Runtime:

@@ -1,0 +1,60 @@
+"""`web`: a page to search with, for people."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from everfind_core.errors import EXIT_CODES, ErrorKind
+from everfind_gateway.cli import runtime
+from everfind_gateway.cli.mcp import close_corpus, corpus_of, given_token
+from everfind_gateway.cli.options import given_path
+
+TOKEN_VARIABLE = "EVERFIND_WEB_TOKEN"  # noqa: S105 - the variable's name
+
+TokenFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help=f"The token that the page asks for, in a file. {TOKEN_VARIABLE} is the same. One is made for each start "
+        "where neither is given.",
+        parser=given_path,
+    ),
+]
+AllowHost: TypeAlias = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Another name of this server.")]
+
+
+def web(
+    context: typer.Context,
+    *,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Listen here.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="On this port.")] = 8766,
+    token_file: TokenFile = None,
+    allow_host: AllowHost = None,
+) -> None:
+    """Serve a web page to search with, until it is told to stop, and keep the index up with its folders.
+
+    Prints the page's address, with the token in it if it was made for this start. docs/web.md describes the page.
+    """
+    from everfind_gateway.http_server import HttpOptions, check_options, listen, serve
+
+    given = given_token(token_file, TOKEN_VARIABLE)
+    options = HttpOptions(host, port, given or secrets.token_urlsafe(24), tuple(allow_host or ()))
+    check_options(options)
+    started = runtime.runtime_of(context)
+    started.settings()  # what is wrong with them is said now, and not by the page
+    corpus = corpus_of(started, {})
+
+    from everfind_gateway.web.app import application
+
+    page = application(corpus, options)
+    fragment = "" if given else f"#token={options.token}"
+    with listen(options) as listening:
+        corpus.warm_up()
+        try:
+            serve(page, listening, lambda url: f"everfind serves its page at {url}/{fragment}")
+        finally:
+            close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED])

@@ -1,0 +1,1 @@
+"""The web page: a front for people, over the tools that agents use."""

@@ -1,0 +1,71 @@
+"""`everfind web` as a process: it says where it is, asks for a token, and ends when it is told to."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.corpus import write_corpus
+from tests.support.processes import Home
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    base = tmp_path_factory.mktemp("home")
+    write_corpus(base / "files")
+    home = Home(base)
+    home.run("add", str(base / "files/code"), str(base / "files/docs"))
+    home.run("index")
+    return home
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert out == ""
+    return err
+
+
+def test_it_prints_an_address_with_a_new_token_and_answers_as_the_command_does(home: Home) -> None:
+    process = home.start("web", "--port", "0")
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    found = re.fullmatch(r"everfind serves its page at (http://127\.0\.0\.1:\d+/)#token=([\w-]{32})\n", line)
+    assert found is not None, line
+    assert "everfind.js" in httpx2.get(found[1], timeout=60).text
+    given = {"query": "token", "min_score": -1, "context_lines": 0, "max_tokens": 0, "limit": 5}
+    refused = httpx2.post(f"{found[1]}api/gather", json=given, timeout=60)
+    assert refused.status_code == 401
+    bearer = {"Authorization": f"Bearer {found[2]}"}
+    answer = httpx2.post(f"{found[1]}api/gather", json=given, headers=bearer, timeout=60).json()["result"]
+    command = home.json("gather", "token", "--min-score", "-1", "-k", "5")
+    for form in (answer["answer"], command["answer"]):
+        del form["generation"]  # it follows its folders
+    assert answer == command
+    assert "Traceback" not in ended(process)
+
+
+def test_a_given_token_is_not_printed_and_a_short_one_refused(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("short\n", encoding="utf-8")
+    assert "it needs at least 16" in home.run("web", "--token-file", str(tmp_path / "token"), code=2).stderr
+    process = home.start("web", "--port", "0", env={"EVERFIND_WEB_TOKEN": "a-token-for-this-test-only"})
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    ended(process)
+    assert re.fullmatch(r"everfind serves its page at http://127\.0\.0\.1:\d+/\n", line)
+
+
+def test_an_address_in_use_is_said_before_anything_begins(home: Home) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for command in (("web",), ("mcp", "--http")):
+            busy = home.run(*command, "--port", str(port), code=10)
+            assert busy.stderr.startswith(f"everfind: cannot listen on 127.0.0.1:{port}: ")
