@@ -58,9 +58,9 @@ def environment(where: Path, wheel: Path, python: str, *, lowest: bool = False) 
     return interpreter
 
 
-def lowest_versions(python: str) -> dict[str, str]:
-    """For each dependency, direct or not: the oldest version that the project and the others allow."""
-    project = (str(ROOT / "pyproject.toml"), "--all-extras", "--only-binary", ":all:")
+def lowest_versions(python: str, extra: str = "") -> dict[str, str]:
+    """For each dependency, direct or not, of the project with an extra or none: the oldest version that can be had."""
+    project = (str(ROOT / "pyproject.toml"), "--only-binary", ":all:", *(("--extra", extra) if extra else ()))
     form = ("--quiet", "--no-header", "--no-annotate")
     lines = uv("pip", "compile", *form, "--resolution", "lowest-direct", "--python-version", python, *project)
     return dict(line.split(" ")[0].split("==") for line in lines.splitlines())
