@@ -20,8 +20,8 @@ from bench.growth import grow
 from everfind_core.index_directory import current_index
 from everfind_core.lexical import query_terms
 from everfind_core.model import Filters, Folder, IndexRequest, InputKind, SearchRequest
-from everfind_core.ports import Embedder
-from everfind_core.store_schema import METRIC, PROBES, TABLE_DIRECTORY, TERMS, VECTOR
+from everfind_core.ports import ChunkReader, Embedder
+from everfind_core.store_schema import KIND, METRIC, PROBES, TABLE_DIRECTORY, TERMS, VECTOR
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
@@ -30,13 +30,15 @@ from everfind_indexer.syntax import SyntaxChunker
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.finding import CANDIDATES
 from everfind_searcher.settings import SearcherSettings
-from everfind_searcher.store import open_reader
+from everfind_searcher.store import RESIDENT_BYTES, open_reader
 from everfind_searcher.store.rows import vectors
 
 FILES = 100
 SIZES = (5_000, 20_000, 100_000)
-WARM_SECONDS = 5.0
+WARM_SECONDS = 10.0
 BARS = {("p50", 20_000): 15.0, ("p95", 20_000): 30.0, ("p50", 100_000): 8.0, ("p99", 100_000): 40.0}
+FILTERS = {"by kind": Filters(kinds=("function",)), "by path": Filters(exclude=("test*", "[a-c]*.py"))}
+MOST_FOR_A_FILTER = 4.0
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 SUBJECTS = (
@@ -98,9 +100,12 @@ def _at_size(index: Path, searcher: SearchEngine, embedder: Embedder, size: int,
     directory = current_index(index).directory
     bare = BareQueries(directory)
     _warm_up(searcher)
-    times = Times([], [], [], [], [])
+    times = Times([], {name: [] for name in FILTERS}, [], [], [], [])
     for question in QUESTIONS:
-        times.search.append(_milliseconds(lambda text: searcher.search(SearchRequest(text)), question))
+        times.search.append(_milliseconds(searcher.search, SearchRequest(question)))
+        for n, (name, where) in enumerate(FILTERS.items(), start=1):
+            again = SearchRequest(question + n * "?", filters=where)  # other texts, so that each is embedded
+            times.filtered[name].append(_milliseconds(searcher.search, again))
         times.embed.append(_milliseconds(lambda text: embedder.embed([text], InputKind.QUERY), question))
         vector = embedder.embed([question], InputKind.QUERY)[0]
         times.semantic.append(_milliseconds(bare.semantic, vector))
@@ -109,10 +114,15 @@ def _at_size(index: Path, searcher: SearchEngine, embedder: Embedder, size: int,
     for name, share in SHARES.items():
         bar = BARS.get((name, size))
         yield Figure(f"search {name}", percentile(times.search, share), "ms", bar, note=note)
+    for name, filtered in times.filtered.items():
+        ratio = percentile(filtered, 0.5) / percentile(times.search, 0.5)
+        yield Figure(f"  filtered {name} / unfiltered, p50", ratio, "×", MOST_FOR_A_FILTER, note=note)
     for name, part in times.parts().items():
         yield Figure(f"  {name}, p50", percentile(part, 0.5), "ms", note=note)
-    recall = _recall(bare, open_reader(directory).semantic, embedder)
-    yield Figure("  recall@10 of the semantic arm", recall, "", 0.99, at_most=False, note=note)
+    for name, resident_bytes in (("in memory", RESIDENT_BYTES), ("by the store's index", 0)):
+        for said, where in (("", Filters()), (", filtered", FILTERS["by kind"])):
+            recall = _recall(bare, _open(directory, resident_bytes), embedder, where)
+            yield Figure(f"  recall@10 of the semantic arm {name}{said}", recall, "", 0.99, at_most=False, note=note)
     yield Figure("  peak memory of this process, indexing included", own_peak_mib(), "MiB", note=note)
 
 
@@ -121,6 +131,7 @@ class Times:
     """Milliseconds of each question, whole and of its parts alone."""
 
     search: list[float]
+    filtered: dict[str, list[float]]
     embed: list[float]
     semantic: list[float]
     lexical: list[float]
@@ -141,8 +152,10 @@ class BareQueries:
 
     def __init__(self, directory: Path) -> None:
         self._table = lance.dataset(str(directory / TABLE_DIRECTORY))
-        found = vectors(self._table.scanner(columns=[VECTOR]).to_table()).astype(np.float32)
+        rows = self._table.scanner(columns=[VECTOR, KIND]).to_table()
+        found = vectors(rows).astype(np.float32)
         self._matrix = found / np.linalg.norm(found, axis=1, keepdims=True)
+        self._kinds = np.array(rows[KIND].to_pylist())
 
     def semantic(self, vector: npt.NDArray[np.float32]) -> None:
         """The nearest rows by the store's own index."""
@@ -154,9 +167,11 @@ class BareQueries:
         query = MatchQuery(" ".join(dict.fromkeys(query_terms(question))), TERMS)
         self._rows(columns=["_score"], full_text_query=query, limit=CANDIDATES)
 
-    def exact(self, vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """The ten highest cosines, lowest first."""
+    def exact(self, vector: npt.NDArray[np.float32], kinds: Sequence[str] = ()) -> npt.NDArray[np.float32]:
+        """The ten highest cosines, lowest first; of chunks of some kinds only, where they are named."""
         cosines: npt.NDArray[np.float32] = self._matrix @ vector
+        if kinds:
+            cosines = cosines[np.isin(self._kinds, kinds)]
         return np.sort(np.partition(cosines, len(cosines) - 10)[-10:])
 
     def _rows(self, **options: Any) -> None:
@@ -177,11 +192,20 @@ def _milliseconds(call: Callable[[Any], object], argument: object) -> float:
     return 1e3 * (time.perf_counter() - start)
 
 
-def _recall(bare: BareQueries, semantic: Callable[..., Sequence[Any]], embedder: Embedder) -> float:
+def _open(directory: Path, resident_bytes: int) -> ChunkReader:
+    """A reader that has its rows in memory, as far as they may be there."""
+    reader = open_reader(directory, resident_bytes)
+    end = time.monotonic() + WARM_SECONDS
+    while resident_bytes and time.monotonic() < end:
+        reader.lexical(["self"], 10, Filters())
+    return reader
+
+
+def _recall(bare: BareQueries, reader: ChunkReader, embedder: Embedder, where: Filters) -> float:
     """The share of the ten nearest chunks that the arm finds; one as near as the tenth is as good."""
     shares = []
     for question in QUESTIONS:
         vector = embedder.embed([question], InputKind.QUERY)[0]
-        tenth = bare.exact(vector)[0] - 1e-3  # the arm compares in float16
-        shares.append(sum(found.score >= tenth for found in semantic(vector, 10, Filters())) / 10)
+        tenth = bare.exact(vector, where.kinds)[0] - 1e-3  # the arm compares in float16
+        shares.append(sum(found.score >= tenth for found in reader.semantic(vector, 10, where)) / 10)
     return float(np.mean(shares))

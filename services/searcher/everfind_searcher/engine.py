@@ -31,7 +31,7 @@ from everfind_searcher.checks import check_folders, check_gather, check_search
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
 from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
 from everfind_searcher.expansion import Expander
-from everfind_searcher.finding import Finder
+from everfind_searcher.finding import Finder, Found
 from everfind_searcher.gathering import gather
 from everfind_searcher.hits import ranked_hit, roots_for
 from everfind_searcher.limits import limits_of
@@ -88,10 +88,7 @@ class SearchEngine:
 
     def _search(self, request: SearchRequest, index: OpenIndex, cancel: Cancellation) -> SearchAnswer:
         cursor = decode_cursor(request)
-        self._check_recipe(index.location.manifest.recipe, request.mode)
-        coverage = index.coverage()
-        self._check_workspace(request.workspace, coverage)
-        check_folders(request.filters, coverage)
+        coverage = self._checked_coverage(index, request.mode, request.workspace, request.filters)
         snapshot = index.reader.snapshot()
         generation = index.generation(snapshot)
         start = cursor.offset if cursor else 0
@@ -100,11 +97,9 @@ class SearchEngine:
         limits = limits_of(request, self._settings, index.location)
         admitting = partial(admit, limits=limits, chunks=covered.chunks)
         found = self._finder.find(request, snapshot, start + request.limit, admitting, cancel)
-        hits, warnings = found.hits, found.warnings
         if request.rerank:
-            hits, unranked = reranked(request.query, hits, self._reranker, cancel)
-            warnings += unranked
-        page = _page(request, cursor, generation, hits)
+            found = self._reranked(found, request.query, cancel)
+        page = _page(request, cursor, generation, found.hits)
         roots = roots_for(coverage, request.filters.folders)
         answer = SearchAnswer(
             query=request.query,
@@ -114,7 +109,7 @@ class SearchEngine:
             abstained=found.abstained,
             hidden=found.hidden,
             staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
-            warnings=page.warnings + warnings + _unmatched(request.filters, hits),
+            warnings=page.warnings + found.warnings + _unmatched(request.filters, found.hits),
             next_cursor=page.next_cursor,
             left_out=page.left_out,
             tokens=sum(one.chunk.tokens for one in page.hits),
@@ -125,8 +120,17 @@ class SearchEngine:
             return answer
         return with_hop(answer, request, snapshot, self._finder.visible(request.filters), roots)
 
-    def _check_workspace(self, asked: str, coverage: IndexCoverage) -> None:
-        check_workspace(asked, self._settings.workspace, (one.folder.root for one in coverage.folders))
+    def _checked_coverage(self, index: OpenIndex, mode: SearchMode, workspace: str, filters: Filters) -> IndexCoverage:
+        """What the index covers, once it is the one that is asked, can be read, and has the folders that are named."""
+        self._check_recipe(index.location.manifest.recipe, mode)
+        coverage = index.coverage()
+        check_workspace(workspace, self._settings.workspace, (one.folder.root for one in coverage.folders))
+        check_folders(filters, coverage)
+        return coverage
+
+    def _reranked(self, found: Found, query: str, cancel: Cancellation) -> Found:
+        hits, unranked = reranked(query, found.hits, self._reranker, cancel)
+        return replace(found, hits=hits, warnings=found.warnings + unranked)
 
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
         """See :meth:`everfind_core.ports.Searcher.gather`."""
@@ -143,9 +147,7 @@ class SearchEngine:
             return self._related(request, self._current.get(), cancel or Cancellation())
 
     def _related(self, request: RelatedRequest, index: OpenIndex, cancel: Cancellation) -> RelatedAnswer:
-        self._check_recipe(index.location.manifest.recipe, SearchMode.LEXICAL)
-        self._check_workspace(request.workspace, index.coverage())
-        check_folders(request.filters, index.coverage())
+        self._checked_coverage(index, SearchMode.LEXICAL, request.workspace, request.filters)
         watch = read_watch_state(self._settings.index_directory)
         return answer_related(request, index, self._finder.visible(request.filters), watch, cancel)
 
