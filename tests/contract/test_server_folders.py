@@ -19,7 +19,9 @@ from everfind_core.index_directory import FOLDERS
 from everfind_core.model import (
     AddFolderRequest,
     Folder,
+    GrepRequest,
     IndexRequest,
+    ReadFileRequest,
     RemovedFolder,
     RemoveFolderRequest,
     SearchRequest,
@@ -93,6 +95,28 @@ def test_what_is_kept_stays_searchable_until_the_folder_comes_back(opened: Notes
     assert [one.added for one in opened.indexer.status().folders if one.folder.name == "more"] == [False]
     assert opened.indexer.add_folder(AddFolderRequest(root)).name == "more"
     assert opened.run().indexed == 0
+
+
+@pytest.mark.parametrize("place", ["roots/more", "roots"])
+def test_a_folder_that_becomes_a_link_shows_nothing_of_where_it_leads(opened: Notes, place: str) -> None:
+    opened.indexer.add_folder(AddFolderRequest(str(opened.base / "roots" / "more")))
+    opened.run()
+    outside = opened.base / "outside"
+    for secret in (outside / "a.md", outside / "more" / "a.md"):
+        secret.parent.mkdir(exist_ok=True)
+        secret.write_text("# Keys\n\nA walrus keeps them.\n")
+    (opened.base / place).rename(opened.base / "kept")
+    (opened.base / place).symlink_to(outside)
+    opened.run()
+    assert found(opened, "walrus") == set()
+    assert opened.indexer.grep(GrepRequest("walrus")).matches == ()
+    with pytest.raises(FolderUnusableError, match="cannot be opened"):
+        opened.indexer.read_file(ReadFileRequest("more", "a.md"))
+    assert [one.usable for one in opened.indexer.status().folders] == [False, True]
+    (opened.base / place).unlink()
+    (opened.base / "kept").rename(opened.base / place)
+    opened.run()
+    assert found(opened) == {"more"}
 
 
 ADDED = "{roots}/more"

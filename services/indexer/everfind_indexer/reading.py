@@ -18,6 +18,8 @@ from everfind_indexer.found import FoundFile
 from everfind_indexer.sizes import too_large
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_ON_THE_WAY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Looking a name up in a directory takes no right to list it."""
 # O_NONBLOCK: a fifo that took the file's place must not hold the run.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _BLOCK = 1 << 20
@@ -43,8 +45,8 @@ class _TooLargeError(Exception):
 def read_file(root: str | bytes | Path, path: str, max_bytes: int) -> RawFile:
     """The file at ``path`` (string form) below the directory ``root`` (string form, or bytes as on disk).
 
-    No link is followed below ``root``. A file that changes meanwhile is read once more; if it goes on changing, the
-    stat is the one from before, so that the next run sees the change.
+    No link is followed, in ``root`` or below. A file that changes meanwhile is read once more; if it goes on changing,
+    the stat is the one from before, so that the next run sees the change.
 
     Raises:
         NotExtractedError: VANISHED, UNREADABLE, LINK, SPECIAL, TOO_LARGE or EMPTY.
@@ -53,7 +55,7 @@ def read_file(root: str | bytes | Path, path: str, max_bytes: int) -> RawFile:
     """
     segments = decode_path(check_relative(path)).split(b"/")
     with ExitStack() as stack:
-        directory = _open_root(root)
+        directory = open_root(root)
         stack.callback(os.close, directory)
         try:
             for segment in segments[:-1]:
@@ -76,10 +78,24 @@ def content_hash(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
-def _open_root(root: str | bytes | Path) -> int:
+def open_root(root: str | bytes | Path) -> int:
+    """A descriptor of a folder's directory, for its caller to close.
+
+    Roots are resolved when folders are added: a link on the way has come later, and may lead anywhere.
+
+    Raises:
+        FolderUnusableError: it cannot be opened without following a link.
+    """
     raw = decode_path(root) if isinstance(root, str) else os.fsencode(root)
+    *above, last = raw.strip(b"/").split(b"/")
     try:
-        return os.open(raw, _DIRECTORY)
+        with ExitStack() as stack:
+            directory = os.open(b"/" if raw.startswith(b"/") else b".", _ON_THE_WAY)
+            stack.callback(os.close, directory)
+            for segment in above:
+                directory = os.open(segment, _ON_THE_WAY, dir_fd=directory)
+                stack.callback(os.close, directory)
+            return os.open(last or b".", _DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
     except OSError as error:
         shown = printable(encode_path(raw))
         raise FolderUnusableError(

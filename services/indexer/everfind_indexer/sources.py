@@ -11,13 +11,13 @@ from typing import TypedDict
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, FolderUnusableError, InvalidRequestError
 from everfind_core.model import Document, FileRef, FileText, Folder, ReadFileRequest
-from everfind_core.paths import check_relative, decode_os_path, encode_os_path
+from everfind_core.paths import check_relative, encode_os_path
 from everfind_core.ports import NotExtractedError
 from everfind_core.secrets import mask_secrets
 from everfind_indexer.discovery import Discovery, discover, is_indexable
 from everfind_indexer.extractors import Extraction, claims
 from everfind_indexer.extractors.formats import extension_of
-from everfind_indexer.reading import RawFile, read_file
+from everfind_indexer.reading import RawFile, open_root, read_file
 from everfind_indexer.recent import RecentDocuments
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sizes import SizeLimits
@@ -76,10 +76,10 @@ class Sources:
     def usable(self, folder: Folder) -> bool:
         """Whether a folder's directory can be listed now."""
         try:
-            with os.scandir(decode_os_path(folder.root)):
-                return True
-        except OSError:
+            os.close(open_root(folder.root))
+        except FolderUnusableError:
             return False
+        return True
 
     def discover(self, folder: Folder, *, below: Sequence[str] = (), cancel: Cancellation | None = None) -> Discovery:
         """A folder's files; those of an added folder inside it belong to that one.
@@ -88,6 +88,7 @@ class Sources:
             FolderUnusableError: its directory is missing or cannot be listed.
         """
         try:
+            os.close(open_root(folder.root))
             return discover(folder.root, folder=folder.name, below=below, cancel=cancel, **self._rules(folder))
         except FolderUnusableError as error:
             raise FolderUnusableError(
