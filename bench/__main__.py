@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
-from bench import embedding_load, freshness, indexing, load, searching, soak, startup
+from bench import edits, embedding_load, freshness, indexing, load, searching, soak, startup
 from bench.figures import Figure, machine
 
 MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
@@ -18,6 +18,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "soak": soak.measure,
     "saving": freshness.measure,
     "no-change": freshness.no_change,
+    "edits": edits.measure,
 }
 
 

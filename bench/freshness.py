@@ -105,7 +105,7 @@ def _build(writer: ChunkWriter, chunks: int) -> float:
     chance = np.random.default_rng(1)
     files = chunks // CHUNKS_A_FILE
     for first in range(0, files, FILES_A_BATCH):
-        writer.replace([_file(n, chance) for n in range(first, min(first + FILES_A_BATCH, files))])
+        writer.replace([file_of(n, chance) for n in range(first, min(first + FILES_A_BATCH, files))])
         writer.maintain(finish=False)
     writer.maintain(finish=True)
     return time.process_time() - start
@@ -118,7 +118,7 @@ def _saves(
     chance = np.random.default_rng(2)
     walls, cpus, writing = [], [], []
     for number in range(SAVES + 1):
-        changed = _file(int(chance.integers(files)), chance, mark=f"saved{number}")
+        changed = file_of(int(chance.integers(files)), chance, mark=f"saved{number}")
         wall, cpu = time.perf_counter(), time.process_time()
         writer.replace([changed])
         writer.maintain(finish=True)
@@ -136,7 +136,8 @@ def _saves(
     return walls, cpus, writing
 
 
-def _file(number: int, chance: np.random.Generator, *, mark: str = "") -> FileChunks:
+def file_of(number: int, chance: np.random.Generator, *, mark: str = "") -> FileChunks:
+    """A file of a made-up corpus: words by chance, and ``mark`` in each of its chunks."""
     ref = FileRef("bench", f"d{number % 100}/file{number}.py")
     vectors = chance.normal(size=(CHUNKS_A_FILE, DIMENSIONS)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,0 +1,113 @@
+"""What two thousand saved files leave behind, against a table made anew: bytes, segments, answers, time, memory."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import lance
+import numpy as np
+import psutil
+
+from bench.figures import Figure
+from bench.freshness import CHUNKS_A_FILE, DIMENSIONS, FILES_A_BATCH, VOCABULARY, file_of
+from everfind_core.model import Filters
+from everfind_core.ports import ChunkReader, FileChunks
+from everfind_core.store_schema import TABLE_DIRECTORY
+from everfind_indexer.store import maintenance, open_writer
+from everfind_searcher.store import open_reader
+
+WARM = 200
+QUESTIONS = 100
+ROUNDS = 5
+
+
+def measure(*, quick: bool = False) -> Iterator[Figure]:
+    """Replace one file after the other, each in a commit with its upkeep, as saves do."""
+    chunks, edits = (2_000, 300) if quick else (20_000, 2_000)
+    with tempfile.TemporaryDirectory() as scratch:
+        soaked, fresh = Path(scratch) / "soaked", Path(scratch) / "fresh"
+        for directory in (soaked, fresh):
+            directory.mkdir()
+        files, growth, cpu = _soak(soaked, chunks // CHUNKS_A_FILE, edits)
+        _write(fresh, list(files.values()))
+        segments = max(len(index.segments) for index in _table(soaked).describe_indices())
+        ratio = _bytes(soaked) / _bytes(fresh)
+        yield Figure(f"{edits:,} saves at {chunks:,} chunks: bytes, to a fresh index", ratio, "ratio", 1.5)
+        yield Figure("segments of the search structure with most", segments, "", 8, note=f"a save: CPU {cpu:.0f} ms")
+        yield Figure("resident memory of the writer, to that after the first", growth, "ratio", 1.05)
+        same, latency = _compare(open_reader(soaked), open_reader(fresh))
+        yield Figure(f"of {QUESTIONS} full-text answers, those that are the same", same, "", QUESTIONS, at_most=False)
+        yield Figure("CPU of a search by words, to a fresh index", latency, "ratio", 1.1)
+
+
+def _soak(directory: Path, count: int, edits: int) -> tuple[dict[int, FileChunks], float, float]:
+    """The files as they are in the end, how the memory grew, and the CPU milliseconds of a save."""
+    chance = np.random.default_rng(3)
+    files = {number: file_of(number, chance) for number in range(count)}
+    _write(directory, list(files.values()))
+    writer = open_writer(directory, DIMENSIONS)
+    process, warm, cpus = psutil.Process(), 0.0, []
+    for edit in range(edits):
+        number = int(chance.integers(count))
+        files[number] = file_of(number, chance, mark=f"saved{edit}")
+        start = time.process_time()
+        writer.replace([files[number]])
+        writer.maintain(finish=True)
+        cpus.append(1e3 * (time.process_time() - start))
+        if edit == WARM - 1:
+            warm = float(process.memory_info().rss)
+    grown = process.memory_info().rss / warm
+    _let_old_versions_go(directory)
+    return files, grown, statistics.median(cpus)
+
+
+def _let_old_versions_go(directory: Path) -> None:
+    """What a run over whole folders does ten minutes later."""
+    kept, maintenance.KEEP_SECONDS = maintenance.KEEP_SECONDS, -1.0  # type: ignore[misc]  # time passes
+    try:
+        open_writer(directory, DIMENSIONS).maintain(finish=True, exact=True)
+    finally:
+        maintenance.KEEP_SECONDS = kept  # type: ignore[misc]
+
+
+def _write(directory: Path, files: Sequence[FileChunks]) -> None:
+    writer = open_writer(directory, DIMENSIONS)
+    for start in range(0, len(files), FILES_A_BATCH):
+        writer.replace(files[start : start + FILES_A_BATCH])
+        writer.maintain(finish=False)
+    writer.maintain(finish=True)
+    writer.close()
+    _let_old_versions_go(directory)
+
+
+def _compare(soaked: ChunkReader, fresh: ChunkReader) -> tuple[int, float]:
+    """How many answers are the same, hits, order and scores, and how the CPU time of all compares."""
+    chance = np.random.default_rng(4)
+    words = (VOCABULARY * chance.random((QUESTIONS, 3)) ** 3).astype(int)
+    questions = [[f"w{word}" for word in row] for row in words]
+    answers = [[_answer(reader, terms) for terms in questions] for reader in (soaked, fresh)]
+    seconds = [statistics.median(_seconds(reader, questions) for _ in range(ROUNDS)) for reader in (soaked, fresh)]
+    return sum(one == other for one, other in zip(*answers, strict=True)), seconds[0] / seconds[1]
+
+
+def _answer(reader: ChunkReader, terms: list[str]) -> list[tuple[str, float]]:
+    return [(hit.chunk.chunk_id, round(hit.score, 4)) for hit in reader.lexical(terms, 50, Filters())]
+
+
+def _seconds(reader: ChunkReader, questions: list[list[str]]) -> float:
+    start = time.process_time()
+    for terms in questions:
+        reader.lexical(terms, 50, Filters())
+    return time.process_time() - start
+
+
+def _table(directory: Path) -> lance.LanceDataset:
+    return lance.dataset(str(directory / TABLE_DIRECTORY))
+
+
+def _bytes(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
