@@ -107,7 +107,7 @@ def new_name(root: str, folders: Sequence[Folder], indexed: Sequence[Folder], wa
     return wanted or (here[0] if here else free_name(root, [*taken, *elsewhere]))
 
 
-def check_name(name: str) -> str:
+def check_name(name: str, field: str = "name") -> str:
     """``name`` itself, if it can be a folder's.
 
     Raises:
@@ -123,7 +123,7 @@ def check_name(name: str) -> str:
     elif name != name.strip() or not name or name.startswith("-"):
         wrong = "is empty or starts with a dash or a space, or ends with one"
     if wrong:
-        raise InvalidRequestError.of("name", f"{name!r} {wrong}", hint="Use a short word, such as `notes`.")
+        raise InvalidRequestError.of(field, f"{name!r} {wrong}", hint="Use a short word, such as `notes`.")
     return name
 
 

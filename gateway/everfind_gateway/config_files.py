@@ -90,10 +90,14 @@ class SettingsFile:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFiles:
-    """The files that apply: the user's own, and a project's where there is one."""
+    """The files that apply: the user's own, and a project's where there is one.
+
+    ``named`` lists the folders of a named index, where one is in use.
+    """
 
     user: SettingsFile
     project: SettingsFile | None = None
+    named: SettingsFile | None = None
 
     @property
     def instance(self) -> bool:
@@ -103,6 +107,8 @@ class SettingsFiles:
     @property
     def folders_file(self) -> SettingsFile:
         """The file whose folders are in effect, and which `add` and `remove` change."""
+        if self.named is not None:
+            return self.named
         return self.project if self.project is not None and self.instance else self.user
 
 

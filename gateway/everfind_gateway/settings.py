@@ -89,24 +89,31 @@ def load_settings(
     flags: Mapping[str, Any] | None = None,
     cwd: Path | None = None,
     may_be_missing: bool = False,
+    index: str = "",
 ) -> Settings:
     """Read all sources; the first that gives a setting wins: flags, environment, project, user, defaults.
 
-    ``config`` is what ``--config`` names; ``may_be_missing`` lets that file not exist yet.
+    ``config`` is what ``--config`` names; ``index`` names an index apart from the added folders, for which no project's
+    file counts; ``may_be_missing`` lets either not exist yet.
 
     Raises:
         ConfigError: a file cannot be parsed, or a value cannot be used.
         UntrustedSettingError: a project's file sets what only its user may set.
         InvalidRequestError: a flag's value cannot be used.
+        IndexMissingError: no index has that name.
     """
     here = cwd or config_files.working_directory()
     files = config_files.locate(config, cwd=here, may_be_missing=may_be_missing)
+    if index:
+        files, flags = _for_named_index(index, files, flags or {}, may_be_missing=may_be_missing)
     layers = [
         _Layer("flag", {k: v for k, v in (flags or {}).items() if v is not None}, here),
         _Layer("environment", _environment(), here),
         *_file_layers(files),
     ]
     merged, origins = _merge(layers)
+    if index:
+        origins |= dict.fromkeys(("index_dir", "display_name", "server"), Origin("flag", f"--index {index}"))
     if files.project is not None and files.instance and origins["index_dir"].source in ("user", "default"):
         merged["index_dir"] = files.project.root / config_files.PROJECT_DIRECTORY / "index"
         origins["index_dir"] = Origin("project", str(files.project.path))
@@ -123,6 +130,17 @@ def load_settings(
         )
     except ValidationError as error:
         raise _unusable(error, layers) from None
+
+
+def _for_named_index(
+    name: str, files: SettingsFiles, flags: Mapping[str, Any], *, may_be_missing: bool
+) -> tuple[SettingsFiles, Mapping[str, Any]]:
+    """The files and flags with which a named index of this machine is used."""
+    from everfind_gateway.named import named_index
+
+    found = named_index(name, may_be_missing=may_be_missing)
+    own = {"index_dir": found.index_dir, "display_name": name, "server": ""}
+    return SettingsFiles(files.user, named=found.file), {**flags, **own}
 
 
 def check_project_file(file: SettingsFile) -> None:

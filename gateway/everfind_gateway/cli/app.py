@@ -55,6 +55,7 @@ def _version(wanted: bool) -> None:
 @app.callback(invoke_without_command=True)
 def everfind(
     context: typer.Context,
+    *,
     config: Annotated[
         Path | None,
         typer.Option(
@@ -74,6 +75,17 @@ def everfind(
     no_server: Annotated[
         bool, typer.Option("--no-server", help="Ask no server: neither a connected one nor this machine's running one.")
     ] = False,
+    index_name: Annotated[
+        str,
+        typer.Option(
+            "--index",
+            metavar="NAME",
+            help="Use the index of this name, which `everfind index DIR --name NAME` made, in place of the added "
+            "folders.",
+            show_default=False,
+            autocompletion=completing.index_names,
+        ),
+    ] = "",
     version: Annotated[  # noqa: ARG001 - its callback answers
         bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
@@ -81,7 +93,9 @@ def everfind(
     """Semantic search over folders of code and documents."""
     if server is not None and no_server:
         raise InvalidRequestError.of("server", "give either --server or --no-server")
-    context.obj = Runtime(config, server, no_server)
+    if server is not None and index_name:
+        raise InvalidRequestError.of("index", "a named index lies on this machine: give either --index or --server")
+    context.obj = Runtime(config, server, no_server, index_name)
     if context.invoked_subcommand is None:
         emit(context.get_help())
 

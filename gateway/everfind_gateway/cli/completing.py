@@ -32,15 +32,26 @@ def folder_names(context: typer.Context, args: list[str], incomplete: str) -> li
     """The names of the folders that are added on this machine, and their directories, as the settings have them."""
     from everfind_core.paths import shown_path
     from everfind_gateway import config_files
+    from everfind_gateway.named import named_index
 
-    config = context.find_root().params.get("config")
+    options = context.find_root().params
+    config = options.get("config")
     try:
+        if name := options.get("index_name"):
+            return [(folder.name, shown_path(folder.root)) for folder in named_index(str(name)).folders]
         files = config_files.locate(config if isinstance(config, Path) else None, cwd=config_files.working_directory())
         file = files.folders_file
         written = [(entry.get("name"), file.folder_path(entry)) for entry in file.folder_entries()]
         return [(name, shown_path(path)) for name, path in written if isinstance(name, str)]
     except EverfindError:  # the command itself will say it
         return []
+
+
+def index_names(context: typer.Context, args: list[str], incomplete: str) -> list[str]:  # noqa: ARG001 - Typer's signature
+    """The names of the named indexes."""
+    from everfind_gateway.named import names
+
+    return list(names())
 
 
 def setting_names(context: typer.Context, args: list[str], incomplete: str) -> list[str]:  # noqa: ARG001 - Typer's signature

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from everfind_core.errors import EverfindError, InvalidRequestError
+from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError, InvalidRequestError
 from everfind_core.paths import printable, shown_path, typed_path
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import folder_names, setting_names
@@ -17,6 +19,7 @@ from everfind_gateway.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from everfind_core.model import Folder
+    from everfind_gateway.cli.runtime import Runtime
     from everfind_gateway.settings import Settings
 
 
@@ -58,6 +61,9 @@ def remove(
         typer.Argument(metavar="NAME|PATH", help="The folder, by its name or its path.", autocompletion=folder_names),
     ],
     keep_index: Annotated[bool, typer.Option("--keep-index", help="Leave what is indexed of it searchable.")] = False,
+    named: Annotated[
+        bool, typer.Option("--named", help="NAME is a named index: delete it as a whole.", show_default=False)
+    ] = False,
     purge: Annotated[
         bool,
         typer.Option("--purge", help="Leave nothing of it: no old version of the index, no vector kept for reuse."),
@@ -67,6 +73,12 @@ def remove(
     from everfind_core.model import RemoveFolderRequest
     from everfind_gateway.folders import find_folder
 
+    if keep_index and (purge or named):
+        field = "named" if named else "purge"
+        raise InvalidRequestError.of(field, f"the index cannot be kept and {'deleted' if named else 'purged'} at once")
+    if named:
+        _remove_named(runtime.runtime_of(context), target, purge=purge)
+        return
     settings = runtime.runtime_of(context).settings()
     wanted = typed_path(target) if settings.server else find_folder(settings.folders, target).name
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
@@ -80,6 +92,7 @@ def remove(
 
 def list_folders(
     context: typer.Context,
+    *,
     files: Annotated[
         bool, typer.Option("--files", help="List the files that the index holds, in place of folders.")
     ] = False,
@@ -97,11 +110,17 @@ def list_folders(
         list[str] | None,
         typer.Option("--glob", metavar="GLOB", help="With --files: only those whose path matches. Repeatable."),
     ] = None,
+    named: Annotated[
+        bool, typer.Option("--named", help="List the named indexes and their folders, in place of folders.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the folders: name, path, and globs where it has some; or the indexed files."""
+    """List the folders: name, path, and globs where it has some; or the indexed files, or the named indexes."""
     from everfind_core.json_form import folder_json
 
+    if named:
+        _list_named(as_json=as_json)
+        return
     settings = runtime.runtime_of(context).settings()
     if files:
         _list_files(settings, folder, globs or (), as_json=as_json)
@@ -215,6 +234,48 @@ def _list_files(settings: Settings, folder: str, globs: Sequence[str], *, as_jso
         emit(shown_path(f"{file.ref.folder}/{file.ref.path}"))
     if not found:
         note("no indexed file matches" if folder or globs else "nothing is indexed yet: `everfind index`")
+
+
+def _list_named(*, as_json: bool) -> None:
+    from everfind_core.json_form import folder_json
+    from everfind_gateway.named import named_index, names
+
+    found = [named_index(name) for name in names()]
+    if as_json:
+        indexes = [
+            {
+                "name": one.name,
+                "index_dir": str(one.index_dir),
+                "folders": [folder_json(folder) for folder in one.folders],
+            }
+            for one in found
+        ]
+        emit_json({"indexes": indexes})
+        return
+    for one in found:
+        for folder in one.folders:
+            emit(f"{printable(one.name)}  {printable(folder.name)}  {shown_path(folder.root)}")
+        if not one.folders:
+            emit(f"{printable(one.name)}  (no folder)")
+    if not found:
+        note("no named index yet: `everfind index DIR --name NAME`")
+
+
+def _remove_named(started: Runtime, name: str, *, purge: bool) -> None:
+    """Delete a named index as a whole, once nobody writes it."""
+    from everfind_core.model import RemoveFolderRequest
+    from everfind_gateway.named import delete, named_index
+
+    found = named_index(name)
+    settings = replace(started, server=None, index=name).settings()
+    forgotten = 0
+    with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
+        for folder in found.folders:
+            request = RemoveFolderRequest(folder.name, purge=purge)
+            with suppress(IndexDamagedError, IndexIncompatibleError):  # it goes, whatever it is
+                forgotten += workspace.indexer.remove_folder(request, cancel=cancel).files_forgotten
+    delete(found)
+    emit(f"removed the index {printable(name)}  ({forgotten:,} files forgotten)")
 
 
 def _listed(settings: Settings) -> list[tuple[Folder, bool]]:

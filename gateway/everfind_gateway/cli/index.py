@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from everfind_core.errors import CancelledError, FolderNotFoundError, IndexLockedError
+from everfind_core.errors import CancelledError, FolderNotFoundError, IndexLockedError, InvalidRequestError
 from everfind_gateway.cli import runtime
-from everfind_gateway.cli.completing import folder_names
+from everfind_gateway.cli.completing import folder_names, index_names
 from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit_json, note
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
     from everfind_core.model import IndexReport, IndexRequest
     from everfind_core.ports import Indexer
+    from everfind_gateway.cli.runtime import Runtime
     from everfind_gateway.render.runs import RunView
 
 
@@ -44,6 +46,17 @@ def index(
     concurrency: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=256, help="Embedding calls under way at once.")
     ] = None,
+    name: Annotated[
+        str,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="Index the given directories apart from the added folders, in an index of this name; "
+            "`everfind --index NAME search …` asks it.",
+            show_default=False,
+            autocompletion=index_names,
+        ),
+    ] = "",
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Fail if another process is writing, instead of waiting for it.")
     ] = False,
@@ -55,12 +68,19 @@ def index(
     from everfind_gateway.render.runs import RunView
     from everfind_gateway.requests import index_requests
 
-    settings = runtime.runtime_of(context).settings(concurrency=concurrency)
+    asked = runtime.runtime_of(context)
+    if name:
+        asked = _apart(asked, name, targets or ())
+    settings = asked.settings(concurrency=concurrency)
     if not settings.folders and not settings.server:
         raise FolderNotFoundError("there is no folder to index", hint="Add one with `everfind add DIR`.")
-    requests = index_requests(
-        settings, targets or (), force=force, rebuild=rebuild, max_files=max_files, wait=not no_wait
-    )
+    try:
+        requests = index_requests(
+            settings, targets or (), force=force, rebuild=rebuild, max_files=max_files, wait=not no_wait
+        )
+    except FolderNotFoundError as error:
+        hint = "`everfind add DIR` adds a folder; `everfind index DIR --name NAME` indexes one apart from those added."
+        raise FolderNotFoundError(error.message, hint=error.hint if settings.server else hint) from None
     view = RunView(verbose=verbose, quiet=as_json)
     started = time.monotonic()
     with runtime.open_workspace(settings) as workspace:
@@ -68,6 +88,32 @@ def index(
     view.finish(report, time.monotonic() - started)
     if as_json:
         emit_json(index_json(report))
+
+
+def _apart(asked: Runtime, name: str, targets: Sequence[str]) -> Runtime:
+    """The runtime for the index of this name, to whose folders the targets are added that are not there."""
+    from everfind_gateway.folders import add_folders
+    from everfind_gateway.requests import index_requests
+
+    if asked.server is not None or asked.index:
+        raise InvalidRequestError.of("name", "give either --name, or --index or --server before the command")
+    if not targets:
+        raise InvalidRequestError.of(
+            "name",
+            "it needs the directories to index",
+            hint=f"`everfind index DIR --name {name}`; `everfind --index {name} index` does again those it has.",
+        )
+    apart = replace(asked, index=name)
+    settings = apart.load(may_be_missing=True)
+    new = []
+    for target in targets:
+        try:
+            index_requests(settings, [target])
+        except FolderNotFoundError:
+            new.append(target)
+    if new:
+        add_folders(settings.files.folders_file, new, index_dir=settings.index_dir)
+    return apart
 
 
 def _run(indexer: Indexer, requests: list[IndexRequest], view: RunView) -> IndexReport:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from everfind_core.errors import EXIT_CODES, ConfigError, ErrorKind, UnavailableError
+from everfind_core.errors import EXIT_CODES, ConfigError, ErrorKind, InvalidRequestError, UnavailableError
 from everfind_core.paths import printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import tool_names
@@ -135,10 +135,9 @@ def corpus_of(started: Runtime, flags: dict[str, Any]) -> Corpus:
     import logging
 
     from everfind_gateway.mcp.corpus import Corpus
-    from everfind_gateway.settings import load_settings
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
-    return Corpus(lambda: load_settings(started.config, flags=flags | started.flags), open_followed_workspace)
+    return Corpus(lambda: started.load(**flags), open_followed_workspace)
 
 
 def close_corpus(corpus: Corpus, code: int) -> None:
@@ -204,6 +203,10 @@ def _command(context: typer.Context, project: Path | None) -> list[str]:
     options = ["--server", started.server] if started.server is not None else []
     if started.no_server:
         options.append("--no-server")
+    if started.index:
+        if project is not None:
+            raise InvalidRequestError.of("index", "a project's file is for others too, and the index is yours alone")
+        options += ["--index", started.index]
     if started.config is not None:
         options += ["--config", str(started.config if project is not None else started.config.absolute())]
     if project is not None:

@@ -44,6 +44,7 @@ class Runtime:
     config: Path | None = None
     server: str | None = None
     no_server: bool = False
+    index: str = ""
 
     @property
     def flags(self) -> dict[str, Any]:
@@ -63,7 +64,7 @@ class Runtime:
         """The same in silence, for those who look again and again."""
         from everfind_gateway.settings import load_settings
 
-        return load_settings(self.config, flags=flags | self.flags, may_be_missing=may_be_missing)
+        return load_settings(self.config, flags=flags | self.flags, may_be_missing=may_be_missing, index=self.index)
 
 
 def runtime_of(context: typer.Context) -> Runtime:

@@ -45,7 +45,11 @@ def report_usage(error: typer.TyperException) -> int:
     command = context.command_path if context is not None else "everfind"
     hint = f"`{command} --help` shows how it is used."
     if type(error).__name__ == "NoSuchOption":
-        hint += " Words that start with a dash go after `--`."
+        option = str(getattr(error, "option_name", ""))
+        if context is not None and any(option in one.opts for one in context.find_root().command.params):
+            hint = f"It goes before the command: `everfind {option} … {context.info_name} …`."
+        else:
+            hint += " Words that start with a dash go after `--`."
     note(f"everfind: {one_line(_message(error))}")
     note(f"  hint: {hint}")
     return error.exit_code

@@ -64,6 +64,12 @@ def test_without_roots_nothing_is_added(served: Served, home: Path, engines: Fak
     assert served.refusal("index", {"paths": [str(home / "x y")]}).endswith(command)
 
 
+@pytest.mark.parametrize("argument", ["name", "index", "index_dir"])
+def test_no_argument_names_another_index(rooted: Served, home: Path, argument: str) -> None:
+    for tool in ("index", "search", "codebase_search"):
+        assert f"{argument}: there is no such argument" in rooted.refusal(tool, {argument: str(home)})
+
+
 def test_a_code_base_is_indexed_once_and_searched_below(rooted: Served, home: Path, engines: FakeEngines) -> None:
     async def use(client: object) -> None:
         for _ in range(2):
