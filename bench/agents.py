@@ -1,9 +1,10 @@
 """What an answer costs an agent: ``python -m bench.agents SET INDEX_DIR``.
 
 ``SET`` is a set as ``everfind eval`` takes it, ``INDEX_DIR`` what ``everfind eval SET --index-dir INDEX_DIR`` made. For
-each question: how many tokens an agent has read when the first relevant file is in front of it, with
+each question: whether the first relevant file is in front of an agent that has read so many tokens, with
 
-- *search*: the text of the MCP tool `search`, hit by hit;
+- *search*: the text of the MCP tool `search`, asked with `max_tokens` and as many hits and further files as fit; four
+  fifths of the budget, for the headings of hits are not part of it;
 - *grep and read*, a fixed policy: grep, ignoring case, for the question's words of three characters or more, English's
   most frequent left out; up to three matching lines a file, of at most 200 characters, files with most different
   words first; then those files, the first 400 lines of each, in the same order. A matching line counts as the file.
@@ -14,8 +15,8 @@ Recall at N is the share of questions for which N tokens sufficed. Tokens are th
 from __future__ import annotations
 
 import argparse
-import math
 import re
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from pathlib import Path
 from everfind_core.model import Filters, SearchRequest
 from everfind_gateway.evaluation.labelled import EvaluationSet, Question, read_set
 from everfind_gateway.mcp.text import hit_text
+from everfind_gateway.render.further import further_list
 from everfind_gateway.settings import load_settings
 from everfind_gateway.workspace import Workspace, open_workspace
 
@@ -88,7 +90,7 @@ LISTED_LINES = 3
 LINE_CHARACTERS = 200
 READ_FILES = 10
 READ_LINES = 400
-HITS = 30
+MOST = 100
 
 Piece = tuple[str, str]
 """A file, relative to ``corpus/``, and the text about it that the agent gets."""
@@ -103,12 +105,15 @@ class Source:
     lowered: str
 
 
-def searched(workspace: Workspace, labelled: EvaluationSet, question: Question) -> Iterator[Piece]:
-    """The hits of `search`, as its text shows them."""
+def searched(workspace: Workspace, labelled: EvaluationSet, question: Question, budget: int) -> Iterator[Piece]:
+    """The hits and further files of `search`, as its text shows them."""
     filters = Filters(folders=(question.root,) if question.root else ())
-    answer = workspace.searcher.search(SearchRequest(question.query, limit=HITS, filters=filters))
+    request = SearchRequest(question.query, limit=MOST, filters=filters, max_tokens=budget * 4 // 5, further=MOST)
+    answer = workspace.searcher.search(request)
     for position, hit in enumerate(answer.hits, start=1):
         yield labelled.corpus_path(hit.folder, hit.path), hit_text(hit, position, len(answer.hits))
+    for file in answer.further:
+        yield labelled.corpus_path(file.folder, file.path), further_list([file]).splitlines()[-1]
 
 
 def grepped(sources: Sequence[Source], question: Question) -> Iterator[Piece]:
@@ -136,17 +141,16 @@ def grepped(sources: Sequence[Source], question: Question) -> Iterator[Piece]:
         yield source.path, "\n".join(source.text.splitlines()[:READ_LINES])
 
 
-def tokens_until_found(pieces: Iterator[Piece], question: Question, count: Callable[[str], int]) -> float:
-    """Tokens read when the first relevant file is there; infinite if it never is, or beyond the largest budget."""
+def is_found(pieces: Iterator[Piece], question: Question, budget: int, count: Callable[[str], int]) -> bool:
+    """Whether a relevant file is among the pieces that fit into the budget."""
     wanted = {answer.path for answer in question.answers}
-    total = 0
     for path, text in pieces:
-        total += count(text)
-        if total > BUDGETS[-1]:
-            break
+        budget -= count(text)
+        if budget < 0:
+            return False
         if path in wanted:
-            return total
-    return math.inf
+            return True
+    return False
 
 
 def read_sources(corpus: Path) -> list[Source]:
@@ -176,13 +180,17 @@ def main() -> None:
         def count(text: str) -> int:
             return len(tokenizer.encode(text).ids)
 
-        ways: dict[str, Callable[[Question], Iterator[Piece]]] = {
-            "search": lambda question: searched(workspace, labelled, question),
-            "grep and read": lambda question: grepped(sources, question),
+        ways: dict[str, Callable[[Question, int], Iterator[Piece]]] = {
+            "search": lambda question, budget: searched(workspace, labelled, question, budget),
+            "grep and read": lambda question, _budget: grepped(sources, question),
         }
         for name, way in ways.items():
-            spent = [tokens_until_found(way(question), question, count) for question in labelled.questions]
-            recalls = [sum(tokens <= budget for tokens in spent) / len(spent) for budget in BUDGETS]
+            recalls = [
+                statistics.mean(
+                    is_found(way(question, budget), question, budget, count) for question in labelled.questions
+                )
+                for budget in BUDGETS
+            ]
             shown = "  ".join(f"@{budget} {recall:.3f}" for budget, recall in zip(BUDGETS, recalls, strict=True))
             print(f"{labelled.name:<14} {name:<14} {shown}", flush=True)
 

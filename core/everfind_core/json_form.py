@@ -15,6 +15,7 @@ from everfind_core.model import (
     FileText,
     Folder,
     FolderStatus,
+    FurtherFile,
     GatherAnswer,
     GrepAnswer,
     HealthFinding,
@@ -56,7 +57,26 @@ def search_json(answer: SearchAnswer) -> Json:
             "best_folder": hidden.best_folder,
             "best_path": hidden.best_path,
         }
-    return form | _about(answer) | _given(parts=list(answer.parts), intents=list(answer.intents))
+    return (
+        form
+        | _about(answer)
+        | _given(
+            further=[_further_json(file) for file in answer.further],
+            parts=list(answer.parts),
+            intents=list(answer.intents),
+        )
+    )
+
+
+def _further_json(file: FurtherFile) -> Json:
+    return {
+        "folder": file.folder,
+        "path": file.path,
+        "start_line": file.start_line,
+        "end_line": file.end_line,
+        "symbol": file.symbol,
+        "heading": file.heading,
+    }
 
 
 def hit_json(hit: Hit, *, with_id: bool = False) -> Json:

@@ -55,6 +55,7 @@ SEARCHES = [
     *(SearchRequest(query, mode=mode) for query in ("token refresh", "登录鉴权", "1.0.21") for mode in SearchMode),
     SearchRequest("token", limit=100, explain=True),
     SearchRequest("token", limit=2, max_tokens=100),
+    SearchRequest("token", limit=2, max_tokens=400, further=5),
     SearchRequest("token", filters=Filters(folders=("docs",), include=("*.md",), exclude=("decisions",))),
     SearchRequest("token", filters=Filters(languages=("go",), all_statuses=True)),
     SearchRequest("token", min_score=0.999),

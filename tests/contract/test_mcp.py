@@ -65,9 +65,9 @@ def test_every_tool_answers_by_its_own_schema(served: Served, mode: str) -> None
 
 
 def test_structured_answers_are_those_of_the_ports(served: Served, workspace: Connected) -> None:
-    search = served.call("search", {"query": "token", "limit": 3, "max_tokens": 0}).structured_content
+    search = served.call("search", {"query": "token", "limit": 3, "max_tokens": 0, "further": 0}).structured_content
     assert search == search_json(workspace.searcher.search(SearchRequest("token", limit=3)))
-    gather = served.call("gather", {"query": "token", "limit": 2, "contextLines": 4, "max_tokens": 0})
+    gather = served.call("gather", {"query": "token", "limit": 2, "contextLines": 4, "max_tokens": 0, "further": 0})
     assert gather.structured_content == gather_json(
         workspace.searcher.gather(GatherRequest(SearchRequest("token", limit=2), 4))
     )

@@ -186,6 +186,20 @@ def test_pages_under_a_token_budget_show_every_hit_that_fits_alone(workspace: Co
     assert [h.chunk_id for h in shown] == [h.chunk_id for h in whole.hits if h.tokens <= 150]
 
 
+def test_further_files_are_named_within_the_budget(workspace: Connected) -> None:
+    whole = workspace.searcher.search(SearchRequest("token", limit=100))
+    files = list(dict.fromkeys((hit.folder, hit.path) for hit in whole.hits))
+    first = workspace.searcher.search(SearchRequest("token", limit=2, further=100))
+    shown = {(hit.folder, hit.path) for hit in first.hits}
+    assert [(one.folder, one.path) for one in first.further] == [file for file in files if file not in shown]
+    best = next(hit for hit in whole.hits if (hit.folder, hit.path) == (first.further[0].folder, first.further[0].path))
+    assert (first.further[0].start_line, first.further[0].end_line) == (best.start_line, best.end_line)
+    packed = workspace.searcher.search(SearchRequest("token", limit=100, max_tokens=150, further=100))
+    assert packed.further
+    assert sum(hit.tokens for hit in packed.hits) < packed.tokens <= 150
+    assert len(workspace.searcher.search(SearchRequest("token", limit=2, further=1)).further) == 1
+
+
 def test_an_empty_answer_under_a_filter_says_that_it_may_be_the_filter(workspace: Connected) -> None:
     answer = workspace.searcher.search(SearchRequest("token", filters=Filters(languages=("pyhton",))))
     assert "filters" in answer.warnings[0]

@@ -142,7 +142,7 @@ def test_a_host_lists_and_calls_every_tool(home: Home, mode: str) -> None:
 def test_cli_and_agents_get_the_same_json(home: Home, mode: str) -> None:
     async def use(client: Client) -> list[Any]:
         calls: tuple[tuple[str, dict[str, Any]], ...] = (
-            ("search", {"query": "token", "limit": 4, "max_tokens": 0}),
+            ("search", {"query": "token", "limit": 4, "max_tokens": 300, "further": 5}),
             ("grep", {"pattern": "token"}),
             ("cat_file", {"path": "docs/auth.md"}),
             ("list_folders", {}),
@@ -150,7 +150,7 @@ def test_cli_and_agents_get_the_same_json(home: Home, mode: str) -> None:
         return [(await client.call_tool(name, arguments)).structured_content for name, arguments in calls]
 
     assert ask(home, use, mode) == [
-        home.json("search", "token", "--limit", "4"),
+        home.json("search", "token", "--limit", "4", "--max-tokens", "300", "--further", "5"),
         home.json("grep", "token"),
         home.json("cat", "docs/auth.md"),
         home.json("list"),

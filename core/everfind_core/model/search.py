@@ -127,7 +127,8 @@ class SearchRequest:
     """A question.
 
     ``limit`` hits a page (1 to 100), ``cursor`` from the page before. ``graph_hops`` 0 or 1. ``max_tokens`` (0: none)
-    packs the best hits into that budget. ``min_score`` and ``relative_cutoff`` override the settings; None keeps them.
+    packs the best hits into that budget. ``further`` files at most (0 to 100) are named after the hits. ``min_score``
+    and ``relative_cutoff`` override the settings; None keeps them.
     ``wait_seconds`` bounds how long to wait for pending changes.
     """
 
@@ -140,6 +141,7 @@ class SearchRequest:
     rerank: bool = False
     graph_hops: int = 0
     max_tokens: int = 0
+    further: int = 0
     min_score: float | None = None
     relative_cutoff: float | None = None
     wait_seconds: float = 0.0
@@ -228,8 +230,23 @@ class Staleness:
 
 
 @dataclass(frozen=True, slots=True)
+class FurtherFile:
+    """A file of hits that passed and are not in the answer, by its best place."""
+
+    folder: str
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str = ""
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """Hits, best first, and what they were searched in. ``left_out`` hits passed but did not fit the page or budget.
+
+    ``further`` names files of those that were left out, best first, where the request asks for it. ``tokens`` are those
+    of the hits' texts, and an estimate of what it takes to name the further files.
 
     ``intents`` are what the query was taken to ask for (``callers``, ``tests`` …), ``parts`` what a compound query was
     searched in; empty if it was searched whole.
@@ -248,6 +265,7 @@ class SearchAnswer:
     tokens: int = 0
     intents: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    further: tuple[FurtherFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from everfind_gateway.cli.options import Folders, Include, Json, ModeOption, wit
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, note
 
 if TYPE_CHECKING:
-    from everfind_core.model import Hit, SearchRequest
+    from everfind_core.model import Hit, SearchAnswer, SearchRequest
     from everfind_gateway.settings import Settings
 
 Query: TypeAlias = Annotated[
@@ -82,6 +82,27 @@ Rerank: TypeAlias = Annotated[
 ]
 
 
+MaxTokens: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--max-tokens",
+        metavar="N",
+        min=0,
+        help="Only the best hits whose text fits N tokens of the model; 0: no limit.",
+    ),
+]
+Further: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--further",
+        metavar="N",
+        min=0,
+        max=100,
+        help="After the hits, name N further files at most, each by its best place.",
+    ),
+]
+
+
 Opening: TypeAlias = Annotated[
     bool, typer.Option("--open", help="Then open the first hit in your editor (VISUAL, EDITOR), at its line.")
 ]
@@ -110,6 +131,8 @@ class Asked:
     min_score: MinScore = None
     relative_cutoff: RelativeCutoff = None
     wait: Wait = None
+    max_tokens: MaxTokens = 0
+    further: Further = 0
 
 
 @with_options("asked", Asked)
@@ -148,6 +171,7 @@ def search(
         emit_json(search_json(answer))
     else:
         show_answer(answer)
+        note_left_out(answer, asked.max_tokens)
     if opening:
         open_hit(answer.hits, nth)
 
@@ -169,6 +193,7 @@ def gather(
     """
     from everfind_core.json_form import gather_json
     from everfind_core.model import GatherRequest
+    from everfind_gateway.render.further import further_list
     from everfind_gateway.render.hits import remarks
 
     settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode, wait_seconds=asked.wait)
@@ -180,8 +205,19 @@ def gather(
         return
     if answer.passages:
         emit(for_stdout(answer.markdown))
+    if answer.answer.further:
+        emit(further_list(answer.answer.further))
     for remark in remarks(answer.answer):
         note(remark)
+    note_left_out(answer.answer, asked.max_tokens)
+
+
+def note_left_out(answer: SearchAnswer, max_tokens: int) -> None:
+    """Say how many hits a budget left out."""
+    from everfind_gateway.render.numbers import count
+
+    if max_tokens and answer.hits and answer.left_out:
+        note(f"{count(answer.left_out, 'more hit')} did not fit into --max-tokens or --limit")
 
 
 def open_hit(hits: Sequence[Hit], nth: int, line: int = 0) -> None:
@@ -220,4 +256,4 @@ def _request(settings: Settings, query: list[str], asked: Asked) -> SearchReques
             relative_cutoff=asked.relative_cutoff,
         ),
     )
-    return replace(request, graph_hops=int(asked.graph))
+    return replace(request, graph_hops=int(asked.graph), max_tokens=asked.max_tokens, further=asked.further)

@@ -122,9 +122,15 @@ class SearchArguments(Arguments):
     max_tokens: Annotated[
         int,
         Field(
-            ge=0, le=MAX_TOKENS, description="Only the best hits whose text fits this many tokens; 0 is no such limit."
+            ge=0,
+            le=MAX_TOKENS,
+            description="Only the best hits whose text fits this many tokens, further files included; 0: no limit.",
         ),
     ] = 4_000
+    further: Annotated[
+        int,
+        Field(ge=0, le=100, description="After the hits, name so many further files at most, each by its best place."),
+    ] = 20
     cursor: Annotated[
         str,
         Field(max_length=1_000, description="`next_cursor` of the page before, with the same other arguments."),

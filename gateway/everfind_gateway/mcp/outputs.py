@@ -50,8 +50,20 @@ class Hit(TypedDict):
 
 
 @with_config(_OPEN)
+class FurtherFile(TypedDict):
+    """A file of further hits, by its best place."""
+
+    folder: str
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    heading: str
+
+
+@with_config(_OPEN)
 class SearchOutput(TypedDict):
-    """The answer of a search; `next_cursor` is there when there are more hits."""
+    """The answer of a search; `next_cursor` is there when there are more hits, `further` names files of those."""
 
     query: str
     generation: int
@@ -60,6 +72,7 @@ class SearchOutput(TypedDict):
     coverage: Coverage
     next_cursor: NotRequired[str]
     left_out: NotRequired[int]
+    further: NotRequired[list[FurtherFile]]
     warnings: NotRequired[list[str]]
     parts: NotRequired[list[str]]
     intents: NotRequired[list[str]]

@@ -17,6 +17,7 @@ from everfind_core.model import (
     WorkspaceStatus,
 )
 from everfind_core.paths import printable, shown_path
+from everfind_gateway.render.further import further_list
 from everfind_gateway.render.numbers import by_reason, count
 from everfind_gateway.render.related import line_of, place_of, preview
 
@@ -36,7 +37,7 @@ def gather_text(answer: GatherAnswer) -> str:
 
 def remarks(answer: SearchAnswer) -> list[str]:
     """What a reader of the hits must know besides: why there are none, what is missing, what may be stale."""
-    found = []
+    found = [further_list(answer.further)] if answer.further else []
     if not answer.hits:
         found.append(_nothing(answer))
     elif answer.next_cursor:

@@ -195,6 +195,7 @@ def _request(settings: Settings, given: args.SearchArguments) -> SearchRequest:
         mode=SearchMode(given.mode) if "mode" in given.model_fields_set else request.mode,
         graph_hops=int(given.graph),
         max_tokens=given.max_tokens,
+        further=given.further,
         cursor=given.cursor,
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from everfind_core.lexical import query_terms
 from everfind_core.model import Hit, SearchAnswer
 from everfind_core.paths import shown_path
+from everfind_gateway.render.further import further_lines, further_list
 from everfind_gateway.render.links import file_url
 from everfind_gateway.render.numbers import by_reason, count
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line
@@ -28,6 +29,8 @@ def show_answer(answer: SearchAnswer) -> None:
     if answer.hits:
         terms = term_pattern(answer.query)
         emit(_table(answer.hits, terms) if is_terminal(sys.stdout) else _lines(answer.hits, terms))
+    if answer.further:
+        emit((further_list if is_terminal(sys.stdout) else further_lines)(answer.further))
     for line in remarks(answer):
         note(line)
 
@@ -172,6 +175,8 @@ def _nothing_found(answer: SearchAnswer) -> str:
         what = (
             f"no relevant results (best {answer.abstained.best_score:.2f}, threshold {answer.abstained.threshold:.2f})"
         )
+    if answer.left_out:
+        what = f"{count(answer.left_out, 'hit')} did not fit into the budget"
     searched = f"searched {count(coverage.files, 'file')}, {count(coverage.chunks, 'chunk')}"
     skipped = by_reason(coverage.skipped)
     return harmless(f"{what}: {searched}" + (f"; left out: {skipped}" if skipped else ""))

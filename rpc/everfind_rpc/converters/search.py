@@ -7,6 +7,7 @@ from everfind_core.errors import InvalidRequestError
 from everfind_core.model import (
     Abstention,
     Filters,
+    FurtherFile,
     GatherAnswer,
     GatherRequest,
     Hidden,
@@ -91,6 +92,7 @@ def search_request_to_proto(request: SearchRequest) -> pb.SearchRequest:
         rerank=request.rerank,
         graph_hops=request.graph_hops,
         max_tokens=request.max_tokens,
+        further=request.further,
         min_score=request.min_score,
         relative_cutoff=request.relative_cutoff,
         wait=duration(request.wait_seconds, "wait_seconds"),
@@ -113,6 +115,7 @@ def search_request_from_proto(message: pb.SearchRequest) -> SearchRequest:
         rerank=message.rerank,
         graph_hops=message.graph_hops,
         max_tokens=message.max_tokens,
+        further=message.further,
         min_score=message.min_score if message.HasField("min_score") else None,
         relative_cutoff=message.relative_cutoff if message.HasField("relative_cutoff") else None,
         wait_seconds=seconds_of_duration(message.wait),
@@ -185,6 +188,25 @@ def staleness_from_proto(message: pb.Staleness) -> Staleness:
     return Staleness(stale=message.stale, pending=message.pending, indexed_at=seconds_of_timestamp(message.index_time))
 
 
+def further_file_to_proto(file: FurtherFile) -> pb.FurtherFile:
+    """A file of further hits as a message."""
+    return pb.FurtherFile(
+        folder=file.folder,
+        path=file.path,
+        start_line=file.start_line,
+        end_line=file.end_line,
+        symbol=file.symbol,
+        heading=file.heading,
+    )
+
+
+def further_file_from_proto(message: pb.FurtherFile) -> FurtherFile:
+    """A file of further hits from its message."""
+    return FurtherFile(
+        message.folder, message.path, message.start_line, message.end_line, message.symbol, message.heading
+    )
+
+
 def search_answer_to_proto(answer: SearchAnswer) -> pb.SearchResponse:
     """An answer as a message."""
     return pb.SearchResponse(
@@ -201,6 +223,7 @@ def search_answer_to_proto(answer: SearchAnswer) -> pb.SearchResponse:
         tokens=answer.tokens,
         intents=answer.intents,
         parts=answer.parts,
+        further=[further_file_to_proto(file) for file in answer.further],
     )
 
 
@@ -220,6 +243,7 @@ def search_answer_from_proto(message: pb.SearchResponse) -> SearchAnswer:
         tokens=message.tokens,
         intents=tuple(message.intents),
         parts=tuple(message.parts),
+        further=tuple(further_file_from_proto(file) for file in message.further),
     )
 
 

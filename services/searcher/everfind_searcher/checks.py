@@ -11,6 +11,7 @@ from everfind_core.model import Filters, GatherRequest, SearchRequest
 
 MAX_QUERY_CHARACTERS = 10_000
 MAX_LIMIT = 100
+MAX_FURTHER = 100
 MAX_FILTER_VALUES = 200
 MAX_FILTER_CHARACTERS = 4_096
 MAX_CONTEXT_LINES = 200
@@ -25,6 +26,8 @@ def check_search(request: SearchRequest) -> None:
     check_limit(request.limit)
     if request.max_tokens < 0:
         raise InvalidRequestError.of("max_tokens", f"{request.max_tokens} is negative; 0 means no limit")
+    if not 0 <= request.further <= MAX_FURTHER:
+        raise InvalidRequestError.of("further", f"{request.further} is not between 0 and {MAX_FURTHER}")
     if request.min_score is not None and not -1 <= request.min_score <= 1:
         raise InvalidRequestError.of("min_score", f"{request.min_score} is no cosine (-1 to 1)")
     if request.relative_cutoff is not None and not 0 <= request.relative_cutoff <= 1:

@@ -50,5 +50,5 @@ def decode_cursor(request: SearchRequest | RelatedRequest) -> Cursor | None:
 def _digest(request: SearchRequest | RelatedRequest) -> str:
     same_answer: SearchRequest | RelatedRequest = replace(request, cursor="", limit=1)
     if isinstance(same_answer, SearchRequest):
-        same_answer = replace(same_answer, explain=False, wait_seconds=0.0)
+        same_answer = replace(same_answer, explain=False, wait_seconds=0.0, further=0)
     return blake2b(repr(same_answer).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

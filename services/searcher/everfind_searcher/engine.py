@@ -35,7 +35,8 @@ from everfind_searcher.finding import Finder, Found
 from everfind_searcher.gathering import gather
 from everfind_searcher.hits import ranked_hit, roots_for
 from everfind_searcher.limits import limits_of
-from everfind_searcher.ranking import Ranked, admit, pack
+from everfind_searcher.packing import page_of
+from everfind_searcher.ranking import Ranked, admit
 from everfind_searcher.related.answering import answer_related
 from everfind_searcher.related.hop import with_hop
 from everfind_searcher.related.requests import check_related
@@ -53,6 +54,8 @@ class OptionalModels:
 
 
 NO_MORE_MODELS = OptionalModels()
+
+MOVED = "the index changed since the page before: hits may repeat or be missing"
 
 
 class SearchEngine:
@@ -99,7 +102,9 @@ class SearchEngine:
         found = self._finder.find(request, snapshot, start + request.limit, admitting, cancel)
         if request.rerank:
             found = self._reranked(found, request.query, cancel)
-        page = _page(request, cursor, generation, found.hits)
+        page = page_of(found.hits, start, request)
+        moved = cursor is not None and cursor.generation != generation
+        more = page.after < len(found.hits)
         roots = roots_for(coverage, request.filters.folders)
         answer = SearchAnswer(
             query=request.query,
@@ -109,10 +114,11 @@ class SearchEngine:
             abstained=found.abstained,
             hidden=found.hidden,
             staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
-            warnings=page.warnings + found.warnings + _unmatched(request.filters, found.hits),
-            next_cursor=page.next_cursor,
+            warnings=(MOVED,) * moved + found.warnings + _unmatched(request.filters, found.hits),
+            next_cursor=encode_cursor(Cursor(page.after, generation), request) if more else "",
             left_out=page.left_out,
-            tokens=sum(one.chunk.tokens for one in page.hits),
+            tokens=page.tokens,
+            further=page.further,
             parts=found.parts,
             intents=tuple(sorted(intent.value for intent in read_query(request.query).intents)),
         )
@@ -165,30 +171,6 @@ class SearchEngine:
             secrets=SECRETS_REVISION if self._settings.redact_secrets else "off",
         )
         check_recipe(found, wanted, self._settings.index_directory)
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """The part of an answer that one call gives."""
-
-    hits: Sequence[Ranked]
-    left_out: int
-    next_cursor: str
-    warnings: tuple[str, ...]
-
-
-def _page(request: SearchRequest, cursor: Cursor | None, generation: int, admitted: Sequence[Ranked]) -> _Page:
-    start = cursor.offset if cursor else 0
-    rest = admitted[start:]
-    skipped, hits = pack(rest[: request.limit], request.max_tokens)
-    after = skipped + len(hits)
-    moved = cursor is not None and cursor.generation != generation
-    return _Page(
-        hits=hits,
-        left_out=len(rest) - len(hits),
-        next_cursor=encode_cursor(Cursor(start + after, generation), request) if len(rest) > after else "",
-        warnings=("the index changed since the page before: hits may repeat or be missing",) if moved else (),
-    )
 
 
 def _unmatched(filters: Filters, hits: Sequence[Ranked]) -> tuple[str, ...]:

@@ -156,21 +156,3 @@ def admit(query: str, ranking: Ranking, limits: Limits, chunks: int) -> Admitted
 def _with_exact(hit: Ranked, place: int, admission: Admission) -> Ranked:
     label = ProvenanceLabel.EXACT if place in admission.alone else hit.provenance.label
     return replace(hit, provenance=replace(hit.provenance, label=label, exact=admission.exact[place]))
-
-
-def pack(ranked: Sequence[Ranked], max_tokens: int) -> tuple[int, list[Ranked]]:
-    """The best ones that together fit ``max_tokens`` (0: all), in order without a gap, so that a next page follows.
-
-    Gives how many were skipped before them, because each alone is larger than the budget, and the ones that fit.
-    """
-    if not max_tokens:
-        return 0, list(ranked)
-    skipped = next((n for n, one in enumerate(ranked) if one.chunk.tokens <= max_tokens), len(ranked))
-    packed: list[Ranked] = []
-    left = max_tokens
-    for one in ranked[skipped:]:
-        left -= one.chunk.tokens
-        if left < 0:
-            break
-        packed.append(one)
-    return skipped, packed

@@ -21,6 +21,7 @@ from everfind_core.model import (
     Floor,
     Folder,
     FolderStatus,
+    FurtherFile,
     GatherAnswer,
     GrepAnswer,
     GrepMatch,
@@ -110,12 +111,16 @@ def test_every_optional_key_is_named_on_the_page() -> None:
     full = SearchAnswer(
         "q", 12, (HIT, related), COVERAGE, None, Hidden(2, {"superseded": 2}, "old.md"), Staleness(True, 3, 1.5),
         ("careful",), "cursor", 4, intents=("tests",), parts=("one question", "another"),
+        further=(FurtherFile("f", "b.py", 3, 9, "run"),),
     )  # fmt: skip
     made = json_form.search_json(full)
     plain = json_form.search_json(replace(ANSWER, abstained=None))
     assert made.keys() - plain.keys() == {
-        "warnings", "next_cursor", "left_out", "hidden", "staleness", "parts", "intents",
+        "warnings", "next_cursor", "left_out", "hidden", "staleness", "parts", "intents", "further",
     }  # fmt: skip
+    assert made["further"] == [
+        {"folder": "f", "path": "b.py", "start_line": 3, "end_line": 9, "symbol": "run", "heading": ""}
+    ]
     hit = made["hits"][1]
     assert hit.keys() - plain["hits"][0].keys() == {
         "date", "successor", "page", "relation", "relation_to", "relation_path", "explain",

@@ -130,6 +130,12 @@ PAIRS = [
     Pair(model.Contribution, hit_pb2.Contribution, hits.contribution_to_proto, hits.contribution_from_proto),
     Pair(model.Hit, hit_pb2.Hit, hits.hit_to_proto, hits.hit_from_proto),
     Pair(model.Abstention, searcher_service_pb2.Abstention, search.abstention_to_proto, search.abstention_from_proto),
+    Pair(
+        model.FurtherFile,
+        searcher_service_pb2.FurtherFile,
+        search.further_file_to_proto,
+        search.further_file_from_proto,
+    ),
     Pair(model.Hidden, searcher_service_pb2.Hidden, search.hidden_to_proto, search.hidden_from_proto),
     Pair(model.Staleness, searcher_service_pb2.Staleness, search.staleness_to_proto, search.staleness_from_proto),
     Pair(

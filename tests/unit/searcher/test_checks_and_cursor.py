@@ -22,6 +22,7 @@ from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
         (SearchRequest("x", limit=0), "limit"),
         (SearchRequest("x", limit=101), "limit"),
         (SearchRequest("x", max_tokens=-1), "max_tokens"),
+        (SearchRequest("x", further=101), "further"),
         (SearchRequest("x", min_score=1.5), "min_score"),
         (SearchRequest("x", relative_cutoff=-0.1), "relative_cutoff"),
         (SearchRequest("x", wait_seconds=601.0), "wait_seconds"),

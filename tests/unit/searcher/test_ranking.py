@@ -19,7 +19,8 @@ from everfind_core.model import (
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.ranking import Limits
 from everfind_searcher.limits import limits_of
-from everfind_searcher.ranking import Ranked, Ranking, admit, pack, rank
+from everfind_searcher.packing import pack, page_of, tokens_of
+from everfind_searcher.ranking import Ranked, Ranking, admit, rank
 from everfind_searcher.settings import Fusion, SearcherSettings
 
 
@@ -144,6 +145,32 @@ def test_packing_fills_a_budget_without_a_gap(budget: int, skipped: int, expecte
     ranked = fused([found("big", 0.9, 100), found("mid", 0.8, 60), found("small", 0.7, 40)], [], SearchMode.SEMANTIC)
     before, packed = pack(hits(ranked), budget)
     assert (before, [r.chunk.chunk_id for r in packed]) == (skipped, expected)
+
+
+@pytest.mark.parametrize(
+    ("budget", "full", "further"),
+    [
+        (0, ["big", "mid"], ["small"]),
+        (200, ["big", "mid"], ["small"]),
+        (162, ["big"], ["mid", "small"]),
+        (120, ["big"], ["mid", "small"]),
+        (100, ["big"], []),
+        (10, [], ["big"]),
+    ],
+)
+def test_a_quarter_of_a_budget_names_further_files(budget: int, full: list[str], further: list[str]) -> None:
+    ranked = hits(
+        fused([found("big", 0.9, 100), found("mid", 0.8, 60), found("small", 0.7, 40)], [], SearchMode.SEMANTIC)
+    )
+    page = page_of(ranked, 0, SearchRequest("q", limit=2, max_tokens=budget, further=5))
+    assert [one.chunk.chunk_id for one in page.hits] == full
+    assert [one.path for one in page.further] == further
+    assert page.left_out == 3 - len(full)
+    assert page.tokens == sum(one.chunk.tokens for one in page.hits) + sum(map(tokens_of, page.further))
+    if budget:
+        assert page.tokens <= budget
+    plain = page_of(ranked, 0, SearchRequest("q", limit=2, max_tokens=budget))
+    assert not plain.further
 
 
 def test_hits_far_below_the_best_only_fill_a_page_and_are_left_out() -> None:

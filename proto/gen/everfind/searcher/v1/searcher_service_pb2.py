@@ -29,7 +29,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+everfind/searcher/v1/searcher_service.proto\x12\x14\x65verfind.searcher.v1\x1a\x1f\x65verfind/common/v1/corpus.proto\x1a\x1f\x65verfind/common/v1/status.proto\x1a\x1e\x65verfind/searcher/v1/hit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbf\x01\n\x07\x46ilters\x12\x0f\n\x07\x66olders\x18\x01 \x03(\t\x12\x0f\n\x07include\x18\x02 \x03(\t\x12\x0f\n\x07\x65xclude\x18\x03 \x03(\t\x12\x11\n\tlanguages\x18\x04 \x03(\t\x12\r\n\x05kinds\x18\x05 \x03(\t\x12\x10\n\x08statuses\x18\x06 \x03(\t\x12\r\n\x05since\x18\x07 \x01(\t\x12\x0e\n\x06\x62\x65\x66ore\x18\x08 \x01(\t\x12\x14\n\x0c\x61ll_statuses\x18\t \x01(\x08\x12\x18\n\x10\x65xclude_statuses\x18\n \x03(\t\"\x89\x03\n\rSearchRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x12\n\x05limit\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12.\n\x04mode\x18\x04 \x01(\x0e\x32 .everfind.searcher.v1.SearchMode\x12.\n\x07\x66ilters\x18\x05 \x01(\x0b\x32\x1d.everfind.searcher.v1.Filters\x12\x0e\n\x06\x63ursor\x18\x06 \x01(\t\x12\x0f\n\x07\x65xplain\x18\x07 \x01(\x08\x12\x0e\n\x06rerank\x18\x08 \x01(\x08\x12\x12\n\ngraph_hops\x18\t \x01(\x05\x12\x12\n\nmax_tokens\x18\n \x01(\x05\x12\x16\n\tmin_score\x18\x0b \x01(\x01H\x01\x88\x01\x01\x12\x1c\n\x0frelative_cutoff\x18\x0c \x01(\x01H\x02\x88\x01\x01\x12\'\n\x04wait\x18\r \x01(\x0b\x32\x19.google.protobuf.DurationB\x08\n\x06_limitB\x0c\n\n_min_scoreB\x12\n\x10_relative_cutoff\"3\n\nAbstention\x12\x12\n\nbest_score\x18\x01 \x01(\x01\x12\x11\n\tthreshold\x18\x02 \x01(\x01\"\xa9\x01\n\x06Hidden\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x39\n\x07\x62y_rule\x18\x02 \x03(\x0b\x32(.everfind.searcher.v1.Hidden.ByRuleEntry\x12\x11\n\tbest_path\x18\x03 \x01(\t\x12\x13\n\x0b\x62\x65st_folder\x18\x04 \x01(\t\x1a-\n\x0b\x42yRuleEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\"[\n\tStaleness\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x0f\n\x07pending\x18\x02 \x01(\x03\x12.\n\nindex_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x8c\x03\n\x0eSearchResponse\x12\r\n\x05query\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\x03\x12\'\n\x04hits\x18\x03 \x03(\x0b\x32\x19.everfind.searcher.v1.Hit\x12.\n\x08\x63overage\x18\x04 \x01(\x0b\x32\x1c.everfind.common.v1.Coverage\x12\x33\n\tabstained\x18\x05 \x01(\x0b\x32 .everfind.searcher.v1.Abstention\x12,\n\x06hidden\x18\x06 \x01(\x0b\x32\x1c.everfind.searcher.v1.Hidden\x12\x32\n\tstaleness\x18\x07 \x01(\x0b\x32\x1f.everfind.searcher.v1.Staleness\x12\x10\n\x08warnings\x18\x08 \x03(\t\x12\x13\n\x0bnext_cursor\x18\t \x01(\t\x12\x10\n\x08left_out\x18\n \x01(\x05\x12\x0e\n\x06tokens\x18\x0b \x01(\x05\x12\x0f\n\x07intents\x18\x0c \x03(\t\x12\r\n\x05parts\x18\r \x03(\t\"n\n\rGatherRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\x33\n\x06search\x18\x02 \x01(\x0b\x32#.everfind.searcher.v1.SearchRequest\x12\x15\n\rcontext_lines\x18\x03 \x01(\x05\"\x8e\x01\n\x07Passage\x12&\n\x03hit\x18\x01 \x01(\x0b\x32\x19.everfind.searcher.v1.Hit\x12\x12\n\nstart_line\x18\x02 \x01(\x05\x12\x10\n\x08\x65nd_line\x18\x03 \x01(\x05\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x0f\n\x07\x63hanged\x18\x05 \x01(\x08\x12\x16\n\x0e\x65xtracted_from\x18\x06 \x01(\t\"\x89\x01\n\x0eGatherResponse\x12\x34\n\x06\x61nswer\x18\x01 \x01(\x0b\x32$.everfind.searcher.v1.SearchResponse\x12/\n\x08passages\x18\x02 \x03(\x0b\x32\x1d.everfind.searcher.v1.Passage\x12\x10\n\x08markdown\x18\x03 \x01(\t\"\xf4\x01\n\x12\x46indRelatedRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\x0e\n\x06symbol\x18\x02 \x01(\t\x12\x0e\n\x06\x66older\x18\x03 \x01(\t\x12\x0c\n\x04path\x18\x04 \x01(\t\x12\x0c\n\x04line\x18\x05 \x01(\x05\x12\x31\n\trelations\x18\x06 \x03(\x0e\x32\x1e.everfind.searcher.v1.Relation\x12\x12\n\x05limit\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12.\n\x07\x66ilters\x18\x08 \x01(\x0b\x32\x1d.everfind.searcher.v1.Filters\x12\x0e\n\x06\x63ursor\x18\t \x01(\tB\x08\n\x06_limit\"\x98\x01\n\nRelatedHit\x12&\n\x03hit\x18\x01 \x01(\x0b\x32\x19.everfind.searcher.v1.Hit\x12\x30\n\x08relation\x18\x02 \x01(\x0e\x32\x1e.everfind.searcher.v1.Relation\x12\x12\n\nconfidence\x18\x03 \x01(\x01\x12\x0c\n\x04line\x18\x04 \x01(\x05\x12\x0e\n\x06symbol\x18\x05 \x01(\t\"\xa5\x02\n\x13\x46indRelatedResponse\x12\x12\n\ngeneration\x18\x01 \x01(\x03\x12*\n\x07targets\x18\x02 \x03(\x0b\x32\x19.everfind.searcher.v1.Hit\x12\x31\n\x07related\x18\x03 \x03(\x0b\x32 .everfind.searcher.v1.RelatedHit\x12.\n\x08\x63overage\x18\x04 \x01(\x0b\x32\x1c.everfind.common.v1.Coverage\x12\x32\n\tstaleness\x18\x05 \x01(\x0b\x32\x1f.everfind.searcher.v1.Staleness\x12\x10\n\x08warnings\x18\x06 \x03(\t\x12\x13\n\x0bnext_cursor\x18\x07 \x01(\t\x12\x10\n\x08left_out\x18\x08 \x01(\x05\"%\n\x10GetStatusRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\"H\n\x11GetStatusResponse\x12\x33\n\x06status\x18\x01 \x01(\x0b\x32#.everfind.common.v1.WorkspaceStatus*t\n\nSearchMode\x12\x1b\n\x17SEARCH_MODE_UNSPECIFIED\x10\x00\x12\x16\n\x12SEARCH_MODE_HYBRID\x10\x01\x12\x18\n\x14SEARCH_MODE_SEMANTIC\x10\x02\x12\x17\n\x13SEARCH_MODE_LEXICAL\x10\x03\x32\x91\x03\n\x0fSearcherService\x12X\n\x06Search\x12#.everfind.searcher.v1.SearchRequest\x1a$.everfind.searcher.v1.SearchResponse\"\x03\x90\x02\x01\x12X\n\x06Gather\x12#.everfind.searcher.v1.GatherRequest\x1a$.everfind.searcher.v1.GatherResponse\"\x03\x90\x02\x01\x12g\n\x0b\x46indRelated\x12(.everfind.searcher.v1.FindRelatedRequest\x1a).everfind.searcher.v1.FindRelatedResponse\"\x03\x90\x02\x01\x12\x61\n\tGetStatus\x12&.everfind.searcher.v1.GetStatusRequest\x1a\'.everfind.searcher.v1.GetStatusResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+everfind/searcher/v1/searcher_service.proto\x12\x14\x65verfind.searcher.v1\x1a\x1f\x65verfind/common/v1/corpus.proto\x1a\x1f\x65verfind/common/v1/status.proto\x1a\x1e\x65verfind/searcher/v1/hit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbf\x01\n\x07\x46ilters\x12\x0f\n\x07\x66olders\x18\x01 \x03(\t\x12\x0f\n\x07include\x18\x02 \x03(\t\x12\x0f\n\x07\x65xclude\x18\x03 \x03(\t\x12\x11\n\tlanguages\x18\x04 \x03(\t\x12\r\n\x05kinds\x18\x05 \x03(\t\x12\x10\n\x08statuses\x18\x06 \x03(\t\x12\r\n\x05since\x18\x07 \x01(\t\x12\x0e\n\x06\x62\x65\x66ore\x18\x08 \x01(\t\x12\x14\n\x0c\x61ll_statuses\x18\t \x01(\x08\x12\x18\n\x10\x65xclude_statuses\x18\n \x03(\t\"\x9a\x03\n\rSearchRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x12\n\x05limit\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12.\n\x04mode\x18\x04 \x01(\x0e\x32 .everfind.searcher.v1.SearchMode\x12.\n\x07\x66ilters\x18\x05 \x01(\x0b\x32\x1d.everfind.searcher.v1.Filters\x12\x0e\n\x06\x63ursor\x18\x06 \x01(\t\x12\x0f\n\x07\x65xplain\x18\x07 \x01(\x08\x12\x0e\n\x06rerank\x18\x08 \x01(\x08\x12\x12\n\ngraph_hops\x18\t \x01(\x05\x12\x12\n\nmax_tokens\x18\n \x01(\x05\x12\x16\n\tmin_score\x18\x0b \x01(\x01H\x01\x88\x01\x01\x12\x1c\n\x0frelative_cutoff\x18\x0c \x01(\x01H\x02\x88\x01\x01\x12\'\n\x04wait\x18\r \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07\x66urther\x18\x0e \x01(\x05\x42\x08\n\x06_limitB\x0c\n\n_min_scoreB\x12\n\x10_relative_cutoff\"r\n\x0b\x46urtherFile\x12\x0e\n\x06\x66older\x18\x01 \x01(\t\x12\x0c\n\x04path\x18\x02 \x01(\t\x12\x12\n\nstart_line\x18\x03 \x01(\x05\x12\x10\n\x08\x65nd_line\x18\x04 \x01(\x05\x12\x0e\n\x06symbol\x18\x05 \x01(\t\x12\x0f\n\x07heading\x18\x06 \x01(\t\"3\n\nAbstention\x12\x12\n\nbest_score\x18\x01 \x01(\x01\x12\x11\n\tthreshold\x18\x02 \x01(\x01\"\xa9\x01\n\x06Hidden\x12\r\n\x05\x63ount\x18\x01 \x01(\x05\x12\x39\n\x07\x62y_rule\x18\x02 \x03(\x0b\x32(.everfind.searcher.v1.Hidden.ByRuleEntry\x12\x11\n\tbest_path\x18\x03 \x01(\t\x12\x13\n\x0b\x62\x65st_folder\x18\x04 \x01(\t\x1a-\n\x0b\x42yRuleEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\"[\n\tStaleness\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x0f\n\x07pending\x18\x02 \x01(\x03\x12.\n\nindex_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xc0\x03\n\x0eSearchResponse\x12\r\n\x05query\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\x03\x12\'\n\x04hits\x18\x03 \x03(\x0b\x32\x19.everfind.searcher.v1.Hit\x12.\n\x08\x63overage\x18\x04 \x01(\x0b\x32\x1c.everfind.common.v1.Coverage\x12\x33\n\tabstained\x18\x05 \x01(\x0b\x32 .everfind.searcher.v1.Abstention\x12,\n\x06hidden\x18\x06 \x01(\x0b\x32\x1c.everfind.searcher.v1.Hidden\x12\x32\n\tstaleness\x18\x07 \x01(\x0b\x32\x1f.everfind.searcher.v1.Staleness\x12\x10\n\x08warnings\x18\x08 \x03(\t\x12\x13\n\x0bnext_cursor\x18\t \x01(\t\x12\x10\n\x08left_out\x18\n \x01(\x05\x12\x0e\n\x06tokens\x18\x0b \x01(\x05\x12\x0f\n\x07intents\x18\x0c \x03(\t\x12\r\n\x05parts\x18\r \x03(\t\x12\x32\n\x07\x66urther\x18\x0e \x03(\x0b\x32!.everfind.searcher.v1.FurtherFile\"n\n\rGatherRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\x33\n\x06search\x18\x02 \x01(\x0b\x32#.everfind.searcher.v1.SearchRequest\x12\x15\n\rcontext_lines\x18\x03 \x01(\x05\"\x8e\x01\n\x07Passage\x12&\n\x03hit\x18\x01 \x01(\x0b\x32\x19.everfind.searcher.v1.Hit\x12\x12\n\nstart_line\x18\x02 \x01(\x05\x12\x10\n\x08\x65nd_line\x18\x03 \x01(\x05\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x0f\n\x07\x63hanged\x18\x05 \x01(\x08\x12\x16\n\x0e\x65xtracted_from\x18\x06 \x01(\t\"\x89\x01\n\x0eGatherResponse\x12\x34\n\x06\x61nswer\x18\x01 \x01(\x0b\x32$.everfind.searcher.v1.SearchResponse\x12/\n\x08passages\x18\x02 \x03(\x0b\x32\x1d.everfind.searcher.v1.Passage\x12\x10\n\x08markdown\x18\x03 \x01(\t\"\xf4\x01\n\x12\x46indRelatedRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\x0e\n\x06symbol\x18\x02 \x01(\t\x12\x0e\n\x06\x66older\x18\x03 \x01(\t\x12\x0c\n\x04path\x18\x04 \x01(\t\x12\x0c\n\x04line\x18\x05 \x01(\x05\x12\x31\n\trelations\x18\x06 \x03(\x0e\x32\x1e.everfind.searcher.v1.Relation\x12\x12\n\x05limit\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12.\n\x07\x66ilters\x18\x08 \x01(\x0b\x32\x1d.everfind.searcher.v1.Filters\x12\x0e\n\x06\x63ursor\x18\t \x01(\tB\x08\n\x06_limit\"\x98\x01\n\nRelatedHit\x12&\n\x03hit\x18\x01 \x01(\x0b\x32\x19.everfind.searcher.v1.Hit\x12\x30\n\x08relation\x18\x02 \x01(\x0e\x32\x1e.everfind.searcher.v1.Relation\x12\x12\n\nconfidence\x18\x03 \x01(\x01\x12\x0c\n\x04line\x18\x04 \x01(\x05\x12\x0e\n\x06symbol\x18\x05 \x01(\t\"\xa5\x02\n\x13\x46indRelatedResponse\x12\x12\n\ngeneration\x18\x01 \x01(\x03\x12*\n\x07targets\x18\x02 \x03(\x0b\x32\x19.everfind.searcher.v1.Hit\x12\x31\n\x07related\x18\x03 \x03(\x0b\x32 .everfind.searcher.v1.RelatedHit\x12.\n\x08\x63overage\x18\x04 \x01(\x0b\x32\x1c.everfind.common.v1.Coverage\x12\x32\n\tstaleness\x18\x05 \x01(\x0b\x32\x1f.everfind.searcher.v1.Staleness\x12\x10\n\x08warnings\x18\x06 \x03(\t\x12\x13\n\x0bnext_cursor\x18\x07 \x01(\t\x12\x10\n\x08left_out\x18\x08 \x01(\x05\"%\n\x10GetStatusRequest\x12\x11\n\tworkspace\x18\x01 \x01(\t\"H\n\x11GetStatusResponse\x12\x33\n\x06status\x18\x01 \x01(\x0b\x32#.everfind.common.v1.WorkspaceStatus*t\n\nSearchMode\x12\x1b\n\x17SEARCH_MODE_UNSPECIFIED\x10\x00\x12\x16\n\x12SEARCH_MODE_HYBRID\x10\x01\x12\x18\n\x14SEARCH_MODE_SEMANTIC\x10\x02\x12\x17\n\x13SEARCH_MODE_LEXICAL\x10\x03\x32\x91\x03\n\x0fSearcherService\x12X\n\x06Search\x12#.everfind.searcher.v1.SearchRequest\x1a$.everfind.searcher.v1.SearchResponse\"\x03\x90\x02\x01\x12X\n\x06Gather\x12#.everfind.searcher.v1.GatherRequest\x1a$.everfind.searcher.v1.GatherResponse\"\x03\x90\x02\x01\x12g\n\x0b\x46indRelated\x12(.everfind.searcher.v1.FindRelatedRequest\x1a).everfind.searcher.v1.FindRelatedResponse\"\x03\x90\x02\x01\x12\x61\n\tGetStatus\x12&.everfind.searcher.v1.GetStatusRequest\x1a\'.everfind.searcher.v1.GetStatusResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,38 +46,40 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SEARCHERSERVICE'].methods_by_name['FindRelated']._serialized_options = b'\220\002\001'
   _globals['_SEARCHERSERVICE'].methods_by_name['GetStatus']._loaded_options = None
   _globals['_SEARCHERSERVICE'].methods_by_name['GetStatus']._serialized_options = b'\220\002\001'
-  _globals['_SEARCHMODE']._serialized_start=2747
-  _globals['_SEARCHMODE']._serialized_end=2863
+  _globals['_SEARCHMODE']._serialized_start=2932
+  _globals['_SEARCHMODE']._serialized_end=3048
   _globals['_FILTERS']._serialized_start=233
   _globals['_FILTERS']._serialized_end=424
   _globals['_SEARCHREQUEST']._serialized_start=427
-  _globals['_SEARCHREQUEST']._serialized_end=820
-  _globals['_ABSTENTION']._serialized_start=822
-  _globals['_ABSTENTION']._serialized_end=873
-  _globals['_HIDDEN']._serialized_start=876
-  _globals['_HIDDEN']._serialized_end=1045
-  _globals['_HIDDEN_BYRULEENTRY']._serialized_start=1000
-  _globals['_HIDDEN_BYRULEENTRY']._serialized_end=1045
-  _globals['_STALENESS']._serialized_start=1047
-  _globals['_STALENESS']._serialized_end=1138
-  _globals['_SEARCHRESPONSE']._serialized_start=1141
-  _globals['_SEARCHRESPONSE']._serialized_end=1537
-  _globals['_GATHERREQUEST']._serialized_start=1539
-  _globals['_GATHERREQUEST']._serialized_end=1649
-  _globals['_PASSAGE']._serialized_start=1652
-  _globals['_PASSAGE']._serialized_end=1794
-  _globals['_GATHERRESPONSE']._serialized_start=1797
-  _globals['_GATHERRESPONSE']._serialized_end=1934
-  _globals['_FINDRELATEDREQUEST']._serialized_start=1937
-  _globals['_FINDRELATEDREQUEST']._serialized_end=2181
-  _globals['_RELATEDHIT']._serialized_start=2184
-  _globals['_RELATEDHIT']._serialized_end=2336
-  _globals['_FINDRELATEDRESPONSE']._serialized_start=2339
-  _globals['_FINDRELATEDRESPONSE']._serialized_end=2632
-  _globals['_GETSTATUSREQUEST']._serialized_start=2634
-  _globals['_GETSTATUSREQUEST']._serialized_end=2671
-  _globals['_GETSTATUSRESPONSE']._serialized_start=2673
-  _globals['_GETSTATUSRESPONSE']._serialized_end=2745
-  _globals['_SEARCHERSERVICE']._serialized_start=2866
-  _globals['_SEARCHERSERVICE']._serialized_end=3267
+  _globals['_SEARCHREQUEST']._serialized_end=837
+  _globals['_FURTHERFILE']._serialized_start=839
+  _globals['_FURTHERFILE']._serialized_end=953
+  _globals['_ABSTENTION']._serialized_start=955
+  _globals['_ABSTENTION']._serialized_end=1006
+  _globals['_HIDDEN']._serialized_start=1009
+  _globals['_HIDDEN']._serialized_end=1178
+  _globals['_HIDDEN_BYRULEENTRY']._serialized_start=1133
+  _globals['_HIDDEN_BYRULEENTRY']._serialized_end=1178
+  _globals['_STALENESS']._serialized_start=1180
+  _globals['_STALENESS']._serialized_end=1271
+  _globals['_SEARCHRESPONSE']._serialized_start=1274
+  _globals['_SEARCHRESPONSE']._serialized_end=1722
+  _globals['_GATHERREQUEST']._serialized_start=1724
+  _globals['_GATHERREQUEST']._serialized_end=1834
+  _globals['_PASSAGE']._serialized_start=1837
+  _globals['_PASSAGE']._serialized_end=1979
+  _globals['_GATHERRESPONSE']._serialized_start=1982
+  _globals['_GATHERRESPONSE']._serialized_end=2119
+  _globals['_FINDRELATEDREQUEST']._serialized_start=2122
+  _globals['_FINDRELATEDREQUEST']._serialized_end=2366
+  _globals['_RELATEDHIT']._serialized_start=2369
+  _globals['_RELATEDHIT']._serialized_end=2521
+  _globals['_FINDRELATEDRESPONSE']._serialized_start=2524
+  _globals['_FINDRELATEDRESPONSE']._serialized_end=2817
+  _globals['_GETSTATUSREQUEST']._serialized_start=2819
+  _globals['_GETSTATUSREQUEST']._serialized_end=2856
+  _globals['_GETSTATUSRESPONSE']._serialized_start=2858
+  _globals['_GETSTATUSRESPONSE']._serialized_end=2930
+  _globals['_SEARCHERSERVICE']._serialized_start=3051
+  _globals['_SEARCHERSERVICE']._serialized_end=3452
 # @@protoc_insertion_point(module_scope)

@@ -143,6 +143,7 @@ class SearchRequest(_message.Message):
     MIN_SCORE_FIELD_NUMBER: _builtins.int
     RELATIVE_CUTOFF_FIELD_NUMBER: _builtins.int
     WAIT_FIELD_NUMBER: _builtins.int
+    FURTHER_FIELD_NUMBER: _builtins.int
     workspace: _builtins.str
     """Workspace: its name, or an absolute directory in it; empty is the default one."""
     query: _builtins.str
@@ -165,6 +166,8 @@ class SearchRequest(_message.Message):
     """Cosine that a hit must reach; absent keeps the setting."""
     relative_cutoff: _builtins.float
     """Fraction of the best hit's cosine that a hit must reach; absent keeps the setting."""
+    further: _builtins.int
+    """How many files of further hits to name after the hits, 0 to 100."""
     @_builtins.property
     def filters(self) -> Global___Filters:
         """What may be searched."""
@@ -189,10 +192,11 @@ class SearchRequest(_message.Message):
         min_score: _builtins.float | None = ...,
         relative_cutoff: _builtins.float | None = ...,
         wait: _duration_pb2.Duration | None = ...,
+        further: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_relative_cutoff", b"_relative_cutoff", "filters", b"filters", "limit", b"limit", "min_score", b"min_score", "relative_cutoff", b"relative_cutoff", "wait", b"wait"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_relative_cutoff", b"_relative_cutoff", "cursor", b"cursor", "explain", b"explain", "filters", b"filters", "graph_hops", b"graph_hops", "limit", b"limit", "max_tokens", b"max_tokens", "min_score", b"min_score", "mode", b"mode", "query", b"query", "relative_cutoff", b"relative_cutoff", "rerank", b"rerank", "wait", b"wait", "workspace", b"workspace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_relative_cutoff", b"_relative_cutoff", "cursor", b"cursor", "explain", b"explain", "filters", b"filters", "further", b"further", "graph_hops", b"graph_hops", "limit", b"limit", "max_tokens", b"max_tokens", "min_score", b"min_score", "mode", b"mode", "query", b"query", "relative_cutoff", b"relative_cutoff", "rerank", b"rerank", "wait", b"wait", "workspace", b"workspace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -208,6 +212,48 @@ class SearchRequest(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__relative_cutoff) -> _WhichOneofReturnType__relative_cutoff | None: ...
 
 Global___SearchRequest: _TypeAlias = SearchRequest  # noqa: Y015
+
+@_typing.final
+class FurtherFile(_message.Message):
+    """A file of hits that passed and are not in the answer, by its best place."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FOLDER_FIELD_NUMBER: _builtins.int
+    PATH_FIELD_NUMBER: _builtins.int
+    START_LINE_FIELD_NUMBER: _builtins.int
+    END_LINE_FIELD_NUMBER: _builtins.int
+    SYMBOL_FIELD_NUMBER: _builtins.int
+    HEADING_FIELD_NUMBER: _builtins.int
+    folder: _builtins.str
+    """Name of its folder."""
+    path: _builtins.str
+    """Its path, relative to the folder."""
+    start_line: _builtins.int
+    """First line of the place, from 1."""
+    end_line: _builtins.int
+    """Last line of the place, included."""
+    symbol: _builtins.str
+    """Qualified name of what is defined there."""
+    heading: _builtins.str
+    """The headings that the place stands under."""
+    def __init__(
+        self,
+        *,
+        folder: _builtins.str = ...,
+        path: _builtins.str = ...,
+        start_line: _builtins.int = ...,
+        end_line: _builtins.int = ...,
+        symbol: _builtins.str = ...,
+        heading: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_line", b"end_line", "folder", b"folder", "heading", b"heading", "path", b"path", "start_line", b"start_line", "symbol", b"symbol"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FurtherFile: _TypeAlias = FurtherFile  # noqa: Y015
 
 @_typing.final
 class Abstention(_message.Message):
@@ -342,6 +388,7 @@ class SearchResponse(_message.Message):
     TOKENS_FIELD_NUMBER: _builtins.int
     INTENTS_FIELD_NUMBER: _builtins.int
     PARTS_FIELD_NUMBER: _builtins.int
+    FURTHER_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question."""
     generation: _builtins.int
@@ -351,7 +398,7 @@ class SearchResponse(_message.Message):
     left_out: _builtins.int
     """Hits that passed but did not fit the page or the budget."""
     tokens: _builtins.int
-    """Tokens of all hits' texts."""
+    """Tokens of all hits' texts, and an estimate for naming the further files."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_hit_pb2.Hit]:
         """The hits, best first."""
@@ -384,6 +431,10 @@ class SearchResponse(_message.Message):
     def parts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The parts that a compound question was searched in; empty if it was searched whole."""
 
+    @_builtins.property
+    def further(self) -> _containers.RepeatedCompositeFieldContainer[Global___FurtherFile]:
+        """Files of further hits, best first, where the request asks for them."""
+
     def __init__(
         self,
         *,
@@ -400,10 +451,11 @@ class SearchResponse(_message.Message):
         tokens: _builtins.int = ...,
         intents: _abc.Iterable[_builtins.str] | None = ...,
         parts: _abc.Iterable[_builtins.str] | None = ...,
+        further: _abc.Iterable[Global___FurtherFile] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "coverage", b"coverage", "hidden", b"hidden", "staleness", b"staleness"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "coverage", b"coverage", "generation", b"generation", "hidden", b"hidden", "hits", b"hits", "intents", b"intents", "left_out", b"left_out", "next_cursor", b"next_cursor", "parts", b"parts", "query", b"query", "staleness", b"staleness", "tokens", b"tokens", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "coverage", b"coverage", "further", b"further", "generation", b"generation", "hidden", b"hidden", "hits", b"hits", "intents", b"intents", "left_out", b"left_out", "next_cursor", b"next_cursor", "parts", b"parts", "query", b"query", "staleness", b"staleness", "tokens", b"tokens", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
