@@ -156,10 +156,12 @@ def test_a_reader_beside_a_writer_answers_from_one_version(directory: Path, writ
     done = threading.Event()
 
     def write() -> None:
-        for turn in range(1, 15):
-            writer.replace([file("f", name, "one", "two", tag=f"{turn}") for name in names])
-            writer.maintain(finish=turn % 5 == 0)
-        done.set()
+        try:
+            for turn in range(1, 15):
+                writer.replace([file("f", name, "one", "two", tag=f"{turn}") for name in names])
+                writer.maintain(finish=turn % 5 == 0)
+        finally:
+            done.set()
 
     thread = threading.Thread(target=write)
     thread.start()
