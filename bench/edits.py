@@ -7,8 +7,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import lance
 import numpy as np
 import psutil
 
@@ -19,6 +19,9 @@ from everfind_core.ports import ChunkReader, FileChunks
 from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_indexer.store import maintenance, open_writer
 from everfind_searcher.store import open_reader
+
+if TYPE_CHECKING:
+    import lance
 
 WARM = 200
 QUESTIONS = 100
@@ -106,6 +109,8 @@ def _seconds(reader: ChunkReader, questions: list[list[str]]) -> float:
 
 
 def _table(directory: Path) -> lance.LanceDataset:
+    import lance  # after the store's package, which tells it what to log
+
     return lance.dataset(str(directory / TABLE_DIRECTORY))
 
 

@@ -1,33 +1,61 @@
-"""How large the table of chunks is on the disk."""
+"""How large the table of chunks is on the disk, and how much of that is in use."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from everfind_core.errors import IndexMissingError
 from everfind_core.index_directory import current_index
 from everfind_core.store_schema import TABLE_DIRECTORY
+from everfind_core.written_files import read_written
 
 TABLE_DATA = "data"
 """Where in the table's directory its data files lie."""
 
+_STRUCTURES = "_indices/"
 
-def table_size(index_directory: str) -> tuple[int, int]:
-    """Data files, and bytes of all files, of the current index's table; nothing before the first run.
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """Data ``files`` and ``size`` in bytes of all files, those of old versions included.
+
+    Of them the newest version is made of ``fragments`` and ``live`` bytes; its search structures lie in ``segments``.
+    These three are 0 where nothing was noted of it yet.
+    """
+
+    files: int = 0
+    size: int = 0
+    fragments: int = 0
+    live: int = 0
+    segments: int = 0
+
+
+def table_size(index_directory: str) -> TableSize:
+    """The size of the current index's table; nothing before the first run.
 
     Raises:
         IndexDamagedError, IndexIncompatibleError: as :func:`current_index`.
     """
     try:
-        table = current_index(Path(index_directory)).directory / TABLE_DIRECTORY
+        index = current_index(Path(index_directory)).directory
     except IndexMissingError:
-        return 0, 0
+        return TableSize()
+    table = index / TABLE_DIRECTORY
     files = size = 0
     for root, _, names in os.walk(table):
         files += len(names) if Path(root) == table / TABLE_DATA else 0
         for name in names:
             with contextlib.suppress(OSError):  # it vanished meanwhile
                 size += (Path(root) / name).lstat().st_size
-    return files, size
+    written = read_written(index)
+    live = {} if written is None else written.files
+    return TableSize(
+        files,
+        size,
+        fragments=sum(name.startswith(f"{TABLE_DATA}/") for name in live),
+        live=sum(file.size for file in live.values()),
+        segments=len({name.split("/")[1] for name in live if name.startswith(_STRUCTURES)}),
+    )

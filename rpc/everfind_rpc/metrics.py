@@ -152,7 +152,7 @@ class _IndexCollector:
 
         try:
             status = self._status()
-            files, size = table_size(status.index_directory)
+            table = table_size(status.index_directory)
         except EverfindError as error:
             _log.warning("the index cannot be measured: %s", error)
             return
@@ -163,7 +163,10 @@ class _IndexCollector:
             ("index_chunks", "Chunks in the index.", coverage.chunks),
             ("index_pending_files", "Files known to have changed and not indexed yet.", coverage.pending),
             ("index_time_seconds", "When a run last finished a folder, since the epoch.", status.indexed_at),
-            ("table_bytes", "Size of the table of chunks.", size),
-            ("table_files", "Data files of the table, one for each fragment and each kept from before.", files),
+            ("table_bytes", "Size of the table of chunks.", table.size),
+            ("table_live_bytes", "Of it, what the newest version is made of.", table.live),
+            ("table_files", "Data files of the table, one for each fragment and each kept from before.", table.files),
+            ("table_fragments", "Of them, those of the newest version.", table.fragments),
+            ("table_segments", "Segments of all search structures of the table.", table.segments),
         ):
             yield GaugeMetricFamily(f"everfind_{name}", documentation, value)

@@ -12,9 +12,10 @@ from everfind_core.calibration import as_used, floor_of
 from everfind_core.errors import IndexMissingError
 from everfind_core.index_directory import CATALOG, FolderCoverage, IndexLocation, current_index
 from everfind_core.model import Coverage, FolderStatus, HealthFinding, ModelInfo, WorkspaceStatus
+from everfind_core.table_size import table_size
 from everfind_core.watch_state import WatchState, read_watch_state, with_waiting
 from everfind_indexer.catalog import Catalog
-from everfind_indexer.findings import document_findings
+from everfind_indexer.findings import document_findings, table_findings
 from everfind_indexer.lock import lock_holder
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
@@ -51,7 +52,11 @@ def workspace_status(
         skipped_files=tuple(skipped),
         calibration=None if calibration is None else as_used(calibration, model, settings.min_score),
         floor=floor_of(model, calibration, settings.min_score),
-        findings=(*findings, *(_verified(location) if verify else ())),
+        findings=(
+            *findings,
+            *table_findings(table_size(str(directory)), published.total().chunks),
+            *(_verified(location) if verify else ()),
+        ),
         outgoing=(*_outgoing(model), *settings.outgoing),
         version=__version__,
         settings_digest=settings.digest,

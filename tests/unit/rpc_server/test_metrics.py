@@ -51,7 +51,10 @@ EXPECTED_INDEX = {
     "index_pending_files": 2,
     "index_time_seconds": 1.5,
     "table_bytes": 0,
+    "table_live_bytes": 0,
     "table_files": 0,
+    "table_fragments": 0,
+    "table_segments": 0,
 }
 EXPECTED_EMBEDDING = {
     "run_sequences_count": 2,
