@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
-from bench import edits, embedding_load, freshness, indexing, load, searching, soak, startup
+from bench import edits, embedding_load, extraction, freshness, indexing, load, searching, soak, startup
 from bench.figures import Figure, machine
 
 MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "startup": startup.measure,
     "indexing": indexing.measure,
     "sixty-files": indexing.sixty_files,
+    "extraction": extraction.measure,
     "searching": searching.measure,
     "embedding-load": embedding_load.measure,
     "load": load.measure,

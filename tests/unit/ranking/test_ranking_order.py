@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking import WEIGHTS, Candidate, Weights, order, read_query
+from everfind_core.ranking.admission import TAIL
 from everfind_core.ranking.evidence import lexical_shares, scattered_functions, semantic_shares, semantic_weight
 
 ONLY_ARMS = Weights(
@@ -35,6 +36,15 @@ def ordered(query: str, *candidates: Candidate, weights: Weights = WEIGHTS) -> l
 def parts(query: str, candidates: list[Candidate], of: str) -> dict[str, float]:
     found = next(one for one in order(query, candidates) if one.candidate.chunk.ref.path == of)
     return {c.rule: c.value for c in found.contributions}
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 1), st.floats(0.1, 20)), min_size=6, max_size=60))
+def test_no_file_fills_an_answer(found: list[tuple[float, float]]) -> None:
+    """A further chunk of a file counts a half, a third, a quarter; what lies below a quarter of the best is a tail."""
+    candidates = [candidate("same", *scores, n=n) for n, scores in enumerate(found)]
+    placed = order("a question of several words", [*candidates, candidate("other", 0.3, 3.0)])
+    least = TAIL * placed[0].score
+    assert sum(one.candidate.chunk.ref.path == "same" for one in placed if one.score > least + 1e-9) <= 3
 
 
 def test_arms_are_mixed_by_shares_of_the_best() -> None:

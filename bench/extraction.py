@@ -1,0 +1,100 @@
+"""Text of real documents, against a second reading of the same files by nothing but zip and regular expressions.
+
+The documents are those that python-docx and python-pptx are tested with; pip downloads the packages' sources.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.figures import Figure
+from everfind_core.ports import NotExtractedError
+from everfind_indexer.extractors import Extraction
+
+SOURCES = ("python-docx==1.2.0", "python-pptx==1.0.2")
+
+_PARTS = {  # what is read of a file, and how a run, a paragraph, a table's cell and a heading are marked there
+    ".docx": (r"word/document\.xml", "w:t", "w:p", "w:tc", r'<w:pStyle w:val="Heading\d"/>'),
+    ".pptx": (r"ppt/slides/slide\d+\.xml", "a:t", "a:p", "a:tc", r'<p:ph type="(?:title|ctrTitle)"'),
+}
+_WORD = re.compile(r"\w+")
+_BREAK = re.compile(r"<[aw]:(?:tab|br|cr)\b[^>]*>")  # what stands between two runs and parts their words
+
+
+def measure(*, quick: bool) -> Iterator[Figure]:
+    """The share of words, table cells and headings of the files that stand in the text that is indexed."""
+    found: dict[str, list[bool]] = {}
+    read = refused = 0
+    with tempfile.TemporaryDirectory() as directory, Extraction() as extraction:
+        for name, raw in _documents(Path(directory), SOURCES[:1] if quick else SOURCES):
+            expected = _second_reading(name, raw)
+            if expected is None:
+                continue
+            try:
+                text = extraction.extract(name, raw).text
+            except NotExtractedError:
+                refused += any(expected.values())
+                continue
+            read += 1
+            for kind, pieces in expected.items():
+                found.setdefault(kind, []).extend(_stands(kind, piece, text) for piece in pieces)
+    yield Figure("documents read", read, "")
+    yield Figure("documents refused although they hold text", refused, "")
+    for kind, present in found.items():
+        yield Figure(f"{kind} found, of {len(present)}", sum(present) / len(present), "")
+
+
+def _documents(directory: Path, sources: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    subprocess.run([*command, "--dest", str(directory), *sources], check=True)
+    for archive in sorted(directory.glob("*.tar.gz")):
+        with tarfile.open(archive) as members:
+            for member in members:
+                content = members.extractfile(member) if Path(member.name).suffix in _PARTS else None
+                if content is not None:
+                    yield member.name, content.read()
+
+
+def _second_reading(name: str, raw: bytes) -> dict[str, list[str]] | None:
+    """Words, the text of each cell and of each heading; None for what is no whole file of its kind."""
+    part, run, paragraph, cell, heading = _PARTS[Path(name).suffix]
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as package:
+            names = [entry for entry in package.namelist() if re.fullmatch(part, entry)]
+            body = "\n".join(package.read(entry).decode() for entry in names)
+    except (zipfile.BadZipFile, UnicodeDecodeError):
+        return None
+    block = "p:sp" if cell == "a:tc" else paragraph
+    headed = [text for text in re.findall(rf"<{block}[ >].*?</{block}>", body, re.DOTALL) if re.search(heading, text)]
+    cells = re.findall(rf"<{cell}[ >].*?</{cell}>", body, re.DOTALL)
+    return {
+        "words": [word for text in _texts(body, run, paragraph) for word in _WORD.findall(text)],
+        "cells": [text for one in cells if (text := " ".join(_texts(one, run, paragraph)).strip())],
+        "headings": [text for one in headed if (text := " ".join(_texts(one, run, paragraph)).strip())],
+    }
+
+
+def _texts(xml: str, run: str, paragraph: str) -> list[str]:
+    """The text of each paragraph, its runs joined."""
+    spaced = _BREAK.sub(f"<{run}> </{run}>", xml)
+    paragraphs = re.findall(rf"<{paragraph}[ >].*?</{paragraph}>", spaced, re.DOTALL)
+    return ["".join(html.unescape(t) for t in re.findall(rf"<{run}(?: [^>]*)?>([^<]*)<", one)) for one in paragraphs]
+
+
+def _stands(kind: str, piece: str, text: str) -> bool:
+    """Whether ``piece`` is in ``text``: a cell in a row of a table, a heading in a heading."""
+    words = _WORD.findall(piece)
+    if kind == "words":
+        return piece in text
+    mark = "|" if kind == "cells" else "#"
+    rows = (line for line in text.split("\n") if line.startswith(mark))
+    return any(all(word in row for word in words) for row in rows)
