@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import statistics
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from bench import corpora
 from bench.figures import Figure, run
@@ -34,9 +37,36 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
         ):
             seconds = _median(everfind(*arguments), env)
             yield Figure(claim, seconds, "s", bar, note=f"{seconds / bare:.1f} × an empty Python process")
+        seconds = statistics.median(_first_tools(env) for _ in range(RUNS))
+        yield Figure("everfind mcp, to the first list of tools", seconds, "s", 1.0, note=f"{seconds / bare:.1f} ×")
         with _serving(env):
             seconds = _median(everfind("search", "quick brown fox"), env)
             yield Figure("everfind search, beside `everfind serve`", seconds, "s", 0.25, note=f"{seconds / bare:.1f} ×")
+
+
+def _first_tools(env: dict[str, str]) -> float:
+    """Wall seconds from the start of the MCP server's process to its answer to `tools/list`."""
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    messages: tuple[dict[str, Any], ...] = (
+        {"id": 0, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": 1, "method": "tools/list"},
+    )
+    begun = time.perf_counter()
+    with subprocess.Popen(
+        everfind("mcp"), env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for message in messages:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
+        seconds = time.perf_counter() - begun
+        server.stdin.close()
+    if not answers[1]["result"]["tools"]:
+        raise RuntimeError("the server has no tools")
+    return seconds
 
 
 @contextlib.contextmanager

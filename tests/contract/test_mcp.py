@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from everfind_core.json_form import gather_json, grep_json, search_json
 from everfind_core.model import GatherRequest, GrepRequest, SearchRequest
 from everfind_core.ports import Embedder
+from everfind_gateway.mcp import resources
 from everfind_gateway.setting_values import DEFAULT_TOOLS
 from tests.contract.conftest import Connected
 from tests.support.agents import MODES, Engines, Served, check_output, serve_engines, text_of, write_config
@@ -246,17 +247,18 @@ def test_other_uris_are_no_resources(served: Served, uri: str) -> None:
 def test_folders_and_files_are_resources(served: Served, mode: str) -> None:
     async def use(client: Client) -> None:
         listed = (await client.list_resources()).resources
-        assert [str(resource.uri) for resource in listed] == ["everfind://folder/code", "everfind://folder/docs"]
+        uris = [str(resource.uri) for resource in listed]
+        assert uris[:2] == ["everfind://folder/code", "everfind://folder/docs"]
+        indexed = [resources.file_uri(*name.split("/", 1)) for name in FILES]
+        assert sorted(uris[2:]) == sorted(indexed)
         templates = (await client.list_resource_templates()).resource_templates
         assert [t.uri_template for t in templates] == ["everfind://folder/{folder}", "everfind://file/{folder}/{+path}"]
         (folder,) = (await client.read_resource("everfind://folder/code")).contents
         assert isinstance(folder, types.TextResourceContents)
         assert json.loads(folder.text)["coverage"]["files"] == 4
-        from everfind_gateway.mcp.resources import file_uri
-
         for name, text in FILES.items():
             directory, _, path = name.partition("/")
-            (content,) = (await client.read_resource(file_uri(directory, path))).contents
+            (content,) = (await client.read_resource(resources.file_uri(directory, path))).contents
             assert isinstance(content, types.TextResourceContents)
             if path != "secret.md":
                 assert content.text == text.rstrip("\n")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import mimetypes
+from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, InvalidRequestError
 from everfind_core.json_form import coverage_json, folder_json
-from everfind_core.model import Folder, FolderStatus, ReadFileRequest
+from everfind_core.model import Folder, FolderStatus, IndexedFile, ReadFileRequest
 from everfind_gateway.mcp.calls import Call
 
 FOLDER = "everfind://folder/"
@@ -16,6 +19,8 @@ FILE = "everfind://file/"
 FOLDER_TEMPLATE = f"{FOLDER}{{folder}}"
 FILE_TEMPLATE = f"{FILE}{{folder}}/{{+path}}"
 MAX_URI = 8_192
+PAGE_FILES = 500
+"""Files on a page of the list."""
 MAX_PAGES = 40
 """Reads of a file at most, each of as many lines as the port gives at once."""
 
@@ -55,10 +60,36 @@ def parse_uri(uri: str) -> tuple[str, str]:
     return decoded[0], "/".join(decoded[1:])
 
 
-def folders(call: Call) -> list[Folder]:
-    """The folders that can be read as resources."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Resources of one page, and the cursor of the next; empty on the last."""
+
+    folders: Sequence[Folder]
+    files: Sequence[IndexedFile]
+    next_cursor: str
+
+
+def listed(call: Call, cursor: str) -> Page:
+    """The page that ``cursor`` names, the first if it is empty: all folders, then the indexed files in order.
+
+    A cursor names the last file before its page, so that a page follows whatever the index has become meanwhile.
+
+    Raises:
+        InvalidRequestError: no page gave this cursor.
+    """
+    after = _decoded(cursor)
     with call.corpus.call() as opened:
-        return list(opened.workspace.indexer.folders())
+        folders = opened.workspace.indexer.folders()
+        names = {folder.name for folder in folders}
+        found = opened.workspace.indexer.indexed_files()
+    keys = {(file.ref.folder, file.ref.path): file for file in found if file.ref.folder in names}
+    rest = sorted(key for key in keys if after is None or key > after)
+    shown = rest[:PAGE_FILES]
+    return Page(
+        folders=folders if after is None else (),
+        files=[keys[key] for key in shown],
+        next_cursor=_encoded(shown[-1]) if len(rest) > len(shown) else "",
+    )
 
 
 def read(call: Call, uri: str) -> tuple[str, str]:
@@ -78,6 +109,23 @@ def mime_type(path: str) -> str:
     guessed = mimetypes.guess_type(path)[0] or ""
     is_text = guessed.startswith("text/") or guessed in ("application/json", "application/xml")
     return guessed if is_text else "text/plain"
+
+
+def _encoded(key: tuple[str, str]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
+
+
+def _decoded(cursor: str) -> tuple[str, str] | None:
+    """The file that a cursor names; None on the first page."""
+    if not cursor:
+        return None
+    try:
+        folder, path = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
+    except (ValueError, TypeError):
+        folder = path = None
+    if not isinstance(folder, str) or not isinstance(path, str):
+        raise InvalidRequestError.of("cursor", "no page of this list gave it", hint="List again without a cursor.")
+    return folder, path
 
 
 def _read_folder(call: Call, name: str) -> str:

@@ -128,11 +128,13 @@ class _Handlers:
         return _succeeded(result)
 
     async def list_resources(
-        self, _context: Context, _params: types.PaginatedRequestParams | None
+        self, _context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Answer `resources/list`: the folders. Files are reached by their template."""
-        folders = await self._read(resources.folders)
+        """Answer `resources/list`: the folders, then page by page the indexed files."""
+        cursor = (params.cursor if params else None) or ""
+        page = await self._read(lambda call: resources.listed(call, cursor))
         return types.ListResourcesResult(
+            next_cursor=page.next_cursor or None,
             resources=[
                 types.Resource(
                     uri=resources.folder_uri(folder.name),
@@ -140,8 +142,17 @@ class _Handlers:
                     description=f"What is indexed of {folder.root}.",
                     mime_type="application/json",
                 )
-                for folder in folders
+                for folder in page.folders
             ]
+            + [
+                types.Resource(
+                    uri=resources.file_uri(file.ref.folder, file.ref.path),
+                    name=f"{file.ref.folder}/{file.ref.path}",
+                    mime_type=resources.mime_type(file.ref.path),
+                    size=file.size,
+                )
+                for file in page.files
+            ],
         )
 
     async def list_resource_templates(

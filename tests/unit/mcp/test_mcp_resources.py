@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import mcp_types as types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.model import FileRef, Folder, IndexedFile
 from everfind_core.paths import check_relative
+from everfind_gateway.mcp import resources
 from everfind_gateway.mcp.resources import file_uri, folder_uri, mime_type, parse_uri
 from tests.support.agents import Served, text_of
 from tests.support.gateway import FakeEngines
@@ -61,6 +68,38 @@ def test_a_path_with_escapes_of_its_own_stays_what_it_is() -> None:
 )
 def test_mime_types_are_those_of_text(path: str, expected: str) -> None:
     assert mime_type(path) == expected
+
+
+def test_files_are_listed_page_by_page(
+    served: Served, home: Path, engines: FakeEngines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"src/{n:04}.py" for n in range(2 * resources.PAGE_FILES + 1)]
+    held = [IndexedFile(FileRef(folder, name), 7, 0.0, 1, 2) for folder in ("api", "removed") for name in names]
+    monkeypatch.setattr(engines, "indexed_files", lambda: held)
+    monkeypatch.setattr(engines, "folders", lambda: (Folder("api", str(home / "api")),))
+
+    async def use(client: Client) -> list[str]:
+        found: list[str] = []
+        cursor: str | None = None
+        while True:
+            page = await client.list_resources(cursor=cursor)
+            found += [str(resource.uri) for resource in page.resources]
+            held.insert(0, IndexedFile(FileRef("api", f"a{len(found)}.py"), 7, 0.0, 1, 2))  # the index goes on
+            if not (cursor := page.next_cursor):
+                return found
+
+    assert served.ask(use) == ["everfind://folder/api", *(f"everfind://file/api/{name}" for name in names)]
+
+
+@pytest.mark.parametrize("cursor", ["x", "bnVsbA==", "WzEsMl0=", "W10="])
+def test_a_cursor_of_no_page_is_refused(served: Served, cursor: str) -> None:
+    async def use(client: Client) -> MCPError:
+        with pytest.raises(MCPError) as caught:
+            await client.list_resources(cursor=cursor)
+        return caught.value
+
+    error = served.ask(use).error
+    assert (error.code, error.message.startswith("cursor: no page")) == (types.INVALID_PARAMS, True)
 
 
 def test_a_long_file_is_cut_with_a_sentence(served: Served, engines: FakeEngines) -> None:
