@@ -14,11 +14,11 @@ import os
 import re
 import secrets
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from everfind_core.errors import ArchiveUnusableError
 from everfind_core.index_directory import Manifest, check_format, manifest_from, storage_error
@@ -26,6 +26,8 @@ from everfind_core.model import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+T = TypeVar("T")
 
 FORMAT: Final = 1
 HEADER: Final = "export.json"
@@ -109,7 +111,7 @@ def open_archive(path: Path) -> Iterator[ArchiveReader]:
         ArchiveUnusableError: it is none, or of a newer format, or damaged.
     """
     try:
-        with path.open("rb") as file, tarfile.open(fileobj=file, mode="r:") as archive:
+        with path.open("rb") as file, _sound(lambda: tarfile.open(fileobj=file, mode="r:")) as archive:
             yield ArchiveReader(path, archive)
     except (tarfile.TarError, EOFError) as error:
         raise _unusable(path, "it is no archive of an index, or was cut short") from error
@@ -133,13 +135,13 @@ class ArchiveReader:
             StorageError: one cannot be written.
         """
         for member in self.header.members:
-            entry = self._archive.next()
+            entry = self._next()
             if entry is None or entry.name != member.name or not entry.isreg() or entry.size != member.size:
                 raise _unusable(self._path, f"{member.name} is absent, or another than its list says")
             source = self._archive.extractfile(entry)
             if source is None or self._copy(source, directory / member.name) != member.digest:
                 raise _unusable(self._path, f"{member.name} does not hold what was exported")
-        if self._archive.next() is not None:
+        if self._next() is not None:
             raise _unusable(self._path, "it holds more than its list says")
 
     def _copy(self, source: IO[bytes], target: Path) -> str:
@@ -154,8 +156,11 @@ class ArchiveReader:
             raise storage_error(error, target.parent) from error
         return digest.hexdigest()
 
+    def _next(self) -> tarfile.TarInfo | None:
+        return _sound(self._archive.next)
+
     def _header(self) -> Header:
-        entry = self._archive.next()
+        entry = self._next()
         if entry is None or entry.name != HEADER or not entry.isreg() or entry.size > _MOST_HEADER:
             raise _unusable(self._path, "it does not begin as an archive of an index does")
         source = self._archive.extractfile(entry)
@@ -165,7 +170,7 @@ class ArchiveReader:
             if version <= FORMAT:
                 check_format(self._path, found["manifest"])
                 return _decoded(found, most=self._path.stat().st_size)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise _unusable(self._path, "its list cannot be read") from error
         raise ArchiveUnusableError(
             f"{self._path} is an archive of format {version}, this everfind reads up to {FORMAT}",
@@ -178,6 +183,14 @@ _HINT: Final = "Make it again with `everfind export`, and copy it whole."
 
 def _unusable(path: Path, why: str) -> ArchiveUnusableError:
     return ArchiveUnusableError(f"{path} cannot be imported: {why}", hint=_HINT)
+
+
+def _sound(read: Callable[[], T]) -> T:
+    """What ``read`` makes of a member's header; for some that are none ``tarfile`` raises other errors than its own."""
+    try:
+        return read()
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise tarfile.ReadError("no header of a member") from error
 
 
 def _decoded(found: Mapping[str, Any], *, most: int) -> Header:

@@ -141,7 +141,9 @@ def _make_catalog(archive: ArchiveReader, source: Path, directory: Path) -> None
             catalog.lives.settle(fates, [])
             catalog.doubt(fates=False)
         (directory / FILES).unlink()
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, InvalidRequestError) as error:
+    except (
+        OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, InvalidRequestError
+    ) as error:  # fmt: skip
         raise ArchiveUnusableError(
             f"{source} cannot be imported: {FILES} cannot be read", hint="Export it again."
         ) from error

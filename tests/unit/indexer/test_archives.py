@@ -210,6 +210,10 @@ def newer_everfind(header: dict[str, Any], members: dict[str, bytes]) -> None:
     header["manifest"]["recipe"]["lexical"] = "9"
 
 
+def endless(header: dict[str, Any], members: dict[str, bytes]) -> None:
+    header["generation"] = float("inf")
+
+
 def huge(header: dict[str, Any], members: dict[str, bytes]) -> None:
     header["files"][0]["size"] = 1 << 60
 
@@ -225,6 +229,7 @@ EDITS = {
     "newer archive": newer_archive,
     "newer index": newer_index,
     "newer everfind": newer_everfind,
+    "endless": endless,
     "huge": huge,
 }
 
@@ -241,6 +246,27 @@ def test_an_archive_that_says_something_else_is_refused(
     left = [path for path in tmp_path.rglob("*") if path not in before and "index" not in path.parts]
     assert left == []
     assert not list((other.directory / "indexes").glob("*"))
+
+
+def extended(**records: str) -> bytes:
+    """A member with an extended header of its own."""
+    entry = tarfile.TarInfo(HEADER)
+    entry.pax_headers = records
+    return entry.tobuf(tarfile.PAX_FORMAT)
+
+
+NO_TAR = {
+    "a map of nothing": extended(**{"GNU.sparse.map": "a,b", "GNU.sparse.size": "3"}),
+    "a map that is absent": extended(**{"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}),
+    "headers without end": extended(comment="x")[:1024] * 3_000,
+}
+
+
+@pytest.mark.parametrize("name", NO_TAR)
+def test_headers_that_no_tar_has_are_refused(other: RealIndex, tmp_path: Path, name: str) -> None:
+    (tmp_path / "odd.tar").write_bytes(NO_TAR[name] + bytes(1024))
+    with pytest.raises(ArchiveUnusableError, match="no archive of an index"):
+        other.import_archive(tmp_path / "odd.tar")
 
 
 def test_a_link_in_an_archive_is_refused(archive: Path, other: RealIndex, tmp_path: Path) -> None:
