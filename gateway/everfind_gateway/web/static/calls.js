@@ -26,6 +26,7 @@ export function takeToken() {
 /** The answer of one tool. Throws CallError with a sentence, or AbortError. */
 export async function call(name, given, signal) {
   let response;
+  let answer;
   try {
     response = await fetch(`/api/${name}`, {
       method: "POST",
@@ -34,14 +35,20 @@ export async function call(name, given, signal) {
       credentials: "omit",
       signal,
     });
+    answer = await response.json().catch(notJson);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new CallError("The server does not answer.", "Look whether `everfind web` still runs.", 0);
   }
-  const answer = await response.json().catch(() => null);
   if (response.ok && answer) return answer;
   const { message, hint } = answer?.error ?? { message: `The server answered with status ${response.status}.`, hint: "" };
   throw new CallError(message, hint, response.status);
+}
+
+/** An answer that is no JSON is none; one that did not come whole is the caller's matter. */
+function notJson(error) {
+  if (error instanceof SyntaxError) return null;
+  throw error;
 }
 
 /** A header holds printable ASCII alone; anything else cannot be a token. */
