@@ -37,7 +37,10 @@ def open_place(path: str, line: int) -> None:
             f"{command[0]!r}, which would open {shown_path(path)}, is not installed",
             hint="Set VISUAL or EDITOR to your editor, such as `export VISUAL=nano`.",
         )
-    ended = subprocess.run([program, *command[1:]], check=False).returncode
+    try:
+        ended = subprocess.run([program, *command[1:]], check=False).returncode
+    except OSError as error:  # a script that does not say what runs it, say
+        raise ConfigError(f"cannot start {program}: {error.strerror}", hint="Check VISUAL and EDITOR.") from error
     if ended:
         raise ConfigError(f"{command[0]} ended with {ended}", hint="Check VISUAL and EDITOR.")
 

@@ -84,7 +84,7 @@ class Picker(App[int]):
         """Start with what the command was given."""
         self.query_one("#found", OptionList).can_focus = False
         if self._typed:
-            self._search(self._typed)
+            self._begin(self._typed)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search once the typing pauses; what is still searched for is given up."""
@@ -94,11 +94,15 @@ class Picker(App[int]):
         self._cancel.cancel()
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(PAUSE, lambda: self._search(event.value))
+        self._timer = self.set_timer(PAUSE, lambda: self._begin(event.value))
+
+    def _begin(self, typed: str) -> None:
+        """Search, from now on for no more than this; the token is there before its thread, for the next key to find."""
+        self._cancel = Cancellation()
+        self._search(typed, self._cancel)
 
     @work(thread=True, group="search", exit_on_error=False)
-    def _search(self, typed: str) -> None:
-        cancel = self._cancel = Cancellation()
+    def _search(self, typed: str, cancel: Cancellation) -> None:
         try:
             answer = self._ask(typed, cancel)
         except EverfindError as error:

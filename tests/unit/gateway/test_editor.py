@@ -100,6 +100,12 @@ def test_a_file_that_is_elsewhere_and_an_editor_that_is_missing_are_said(
     monkeypatch.setenv("VISUAL", "false")
     with pytest.raises(ConfigError, match="false ended with 1"):
         open_place(str(home / "a.py"), 1)
+    script = home / "no-interpreter"
+    script.write_text("exit 0\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(script))
+    with pytest.raises(ConfigError, match=r"cannot start .*no-interpreter: Exec format error"):
+        open_place(str(home / "a.py"), 1)
 
 
 def test_what_is_no_text_goes_to_the_desktop(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,10 +86,12 @@ class Screen:
 
 
 def test_it_searches_while_one_types_and_shows_the_chosen_file(engines: FakeEngines) -> None:
-    engines.hits = (FIRST, SECOND)
     screen = Screen(engines, typed="retry lang:g")
+    engines.hits = ()
 
     async def steps(pilot: Pilot[int]) -> None:
+        await screen.until(pilot, lambda: screen.remark().startswith("no results"))
+        engines.hits = (FIRST, SECOND)
         await pilot.press("o")
         await screen.until(pilot, lambda: len(screen.app.hits) == 2 and bool(screen.file()))
         assert screen.entries() == [
