@@ -84,9 +84,10 @@ def listen(options: HttpOptions) -> socket.socket:
         found = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
         return socket.create_server((str(address[0]), int(address[1])), family=family, backlog=128)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the latter for what cannot be a name
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UnavailableError(
-            f"cannot listen on {options.host}:{options.port}: {error.strerror or error}",
+            f"cannot listen on {options.host}:{options.port}: {why}",
             hint="Choose another --port or --host.",
         ) from error
 
