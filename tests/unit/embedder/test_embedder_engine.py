@@ -130,12 +130,11 @@ def test_a_query_does_not_wait_for_a_bulk_batch(embedder: OnnxEmbedder) -> None:
     thread = threading.Thread(target=bulk)
     thread.start()
     time.sleep(0.1)
-    start = time.monotonic()
     embedder.embed(["how do I open a file"], QUERY)
-    waited = time.monotonic() - start
+    goes_on = thread.is_alive()  # all of it takes minutes
     cancel.cancel()
     thread.join()
-    assert waited < 1
+    assert goes_on
 
 
 def test_the_model_loads_once_for_many_threads() -> None:
