@@ -398,7 +398,7 @@ def _read_json(path: Path) -> dict[str, Any] | None:
         raise StorageError(
             f"cannot read {path}: {error.strerror}", hint="Check owner and mode of the index directory."
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(path) from error
     if not isinstance(found, dict):
         raise _damaged(path)
@@ -408,7 +408,7 @@ def _read_json(path: Path) -> dict[str, Any] | None:
 def _decoded(path: Path, found: dict[str, Any], decode: Callable[[dict[str, Any]], T]) -> T:
     try:
         return decode(found)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise _damaged(path) from error
 
 

@@ -75,6 +75,7 @@ def import_index(
             location = adopt_index(index_directory, scratch, header.manifest)
     try:
         with opened(location, open_store) as target:
+            location.read_calibration()
             _move_folders(location, folders)
             target.write_coverage({folder.name: folder for folder in folders})
     except BaseException as error:

@@ -99,9 +99,10 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
         current_index(tmp_path)
 
 
-def test_damaged_coverage_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ['{"folders": [{}], "indexed_at": 0}', "[" * 100_000], ids=["empty", "deep"])
+def test_damaged_coverage_is_named(tmp_path: Path, content: str) -> None:
     index = create_index(tmp_path, MANIFEST)
-    (index.directory / "coverage.json").write_text('{"folders": [{}], "indexed_at": 0}')
+    (index.directory / "coverage.json").write_text(content)
     with pytest.raises(IndexDamagedError, match=r"coverage\.json"):
         index.read_coverage()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import shutil
@@ -225,7 +226,23 @@ def huge(header: dict[str, Any], members: dict[str, bytes]) -> None:
     header["files"][0]["size"] = 1 << 60
 
 
+def told(name: str, content: bytes) -> Callable[[dict[str, Any], dict[str, bytes]], None]:
+    """The member ``name`` with other content, listed as such."""
+
+    def edit(header: dict[str, Any], members: dict[str, bytes]) -> None:
+        listed = [one for one in header["files"] if one["name"] != name]
+        digest = hashlib.blake2b(content, digest_size=16).hexdigest()
+        header["files"] = [*listed, {"name": name, "size": len(content), "digest": digest}]
+        members.pop(name, None)
+        members[name] = content
+
+    return edit
+
+
 EDITS = {
+    "a calibration that is none": told("calibration.json", b"[]"),
+    "a calibration without end": told("calibration.json", b"[" * 100_000),
+    "coverage without end": told("coverage.json", b"[" * 100_000),
     "above": renamed("../../../escaped"),
     "absolute": renamed("/tmp/escaped"),
     "above in a known place": renamed("chunks.lance/data/../../../escaped"),
