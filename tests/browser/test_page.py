@@ -126,6 +126,23 @@ def test_filters_pages_and_the_back_button(page: Page, site: Site) -> None:
     expect(page.locator("#query")).to_have_value("refresh the token")
 
 
+def test_a_page_that_failed_can_be_asked_again_and_back_at_the_start_nothing_is_left(page: Page, site: Site) -> None:
+    site.engines.next_cursor = "page-2"
+    search(page, site)
+    site.engines.error = UnavailableError("the searcher does not answer")
+    page.get_by_role("button", name="More hits").click()
+    expect(page.get_by_role("alert")).to_have_text("the searcher does not answer")
+    site.engines.error = None
+    page.get_by_role("button", name="More hits").click()
+    expect(page.locator(".hit")).to_have_count(6)
+    expect(page.get_by_role("alert")).to_be_empty()
+    page.go_back()
+    expect(page.locator(".hit")).to_have_count(0)
+    expect(page.locator("#summary")).to_be_empty()
+    expect(page.get_by_role("button", name="More hits")).to_be_hidden()
+    expect(page).to_have_title("everfind")
+
+
 def test_silence_and_hidden_documents_are_said(page: Page, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     def silent(request: SearchRequest, **_: object) -> SearchAnswer:
         site.engines.searches.append(request)

@@ -84,7 +84,17 @@ async function search({ next = false, remember = true } = {}) {
     show(await call("gather", page, signal), next);
   } catch (error) {
     report(error);
+    if (next && running?.signal === signal) by("more").hidden = false;
   }
+}
+
+/** As the page is before anything was asked. */
+function forget() {
+  running?.abort();
+  running = null;
+  for (const name of ["hits", "summary", "error"]) by(name).replaceChildren();
+  by("more").hidden = true;
+  document.title = "everfind";
 }
 
 function show({ result, pieces }, next) {
@@ -232,6 +242,7 @@ by("login").addEventListener("submit", (event) => {
 window.addEventListener("popstate", () => {
   fill(new URLSearchParams(location.search));
   if (by("query").value) search({ remember: false });
+  else forget();
 });
 
 start();
