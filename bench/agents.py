@@ -3,8 +3,9 @@
 ``SET`` is a set as ``everfind eval`` takes it, ``INDEX_DIR`` what ``everfind eval SET --index-dir INDEX_DIR`` made. For
 each question: whether the first relevant file is in front of an agent that has read so many tokens, with
 
-- *search*: the text of the MCP tool `search`, asked with `max_tokens` and as many hits and further files as fit; four
-  fifths of the budget, for the headings of hits are not part of it;
+- *search*: the text of the MCP tool `search`, asked with the budget as `max_tokens`, and as many hits and further files
+  as fit;
+- *search, hits alone*: the same without further files;
 - *grep and read*, a fixed policy: grep, ignoring case, for the question's words of three characters or more, English's
   most frequent left out; up to three matching lines a file, of at most 200 characters, files with most different
   words first; then those files, the first 400 lines of each, in the same order. A matching line counts as the file.
@@ -23,8 +24,6 @@ from pathlib import Path
 
 from everfind_core.model import Filters, SearchRequest
 from everfind_gateway.evaluation.labelled import EvaluationSet, Question, read_set
-from everfind_gateway.mcp.text import hit_text
-from everfind_gateway.render.further import further_list
 from everfind_gateway.settings import load_settings
 from everfind_gateway.workspace import Workspace, open_workspace
 
@@ -105,15 +104,13 @@ class Source:
     lowered: str
 
 
-def searched(workspace: Workspace, labelled: EvaluationSet, question: Question, budget: int) -> Iterator[Piece]:
-    """The hits and further files of `search`, as its text shows them."""
+def searched(workspace: Workspace, labelled: EvaluationSet, question: Question, budget: int, further: int) -> set[str]:
+    """The files that the text of `search` shows within the budget, relative to ``corpus/``."""
     filters = Filters(folders=(question.root,) if question.root else ())
-    request = SearchRequest(question.query, limit=MOST, filters=filters, max_tokens=budget * 4 // 5, further=MOST)
+    request = SearchRequest(question.query, limit=MOST, filters=filters, max_tokens=budget, further=further)
     answer = workspace.searcher.search(request)
-    for position, hit in enumerate(answer.hits, start=1):
-        yield labelled.corpus_path(hit.folder, hit.path), hit_text(hit, position, len(answer.hits))
-    for file in answer.further:
-        yield labelled.corpus_path(file.folder, file.path), further_list([file]).splitlines()[-1]
+    shown = [(hit.folder, hit.path) for hit in answer.hits] + [(file.folder, file.path) for file in answer.further]
+    return {labelled.corpus_path(folder, path) for folder, path in shown}
 
 
 def grepped(sources: Sequence[Source], question: Question) -> Iterator[Piece]:
@@ -141,16 +138,15 @@ def grepped(sources: Sequence[Source], question: Question) -> Iterator[Piece]:
         yield source.path, "\n".join(source.text.splitlines()[:READ_LINES])
 
 
-def is_found(pieces: Iterator[Piece], question: Question, budget: int, count: Callable[[str], int]) -> bool:
-    """Whether a relevant file is among the pieces that fit into the budget."""
-    wanted = {answer.path for answer in question.answers}
+def read_within(pieces: Iterator[Piece], budget: int, count: Callable[[str], int]) -> set[str]:
+    """The files of the pieces that fit into the budget, in their order."""
+    read = set()
     for path, text in pieces:
         budget -= count(text)
         if budget < 0:
-            return False
-        if path in wanted:
-            return True
-    return False
+            break
+        read.add(path)
+    return read
 
 
 def read_sources(corpus: Path) -> list[Source]:
@@ -164,7 +160,7 @@ def read_sources(corpus: Path) -> list[Source]:
 
 
 def main() -> None:
-    """Print recall within each budget for both ways."""
+    """Print recall within each budget for each way."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("set", type=Path)
     parser.add_argument("index_dir", type=Path)
@@ -180,19 +176,22 @@ def main() -> None:
         def count(text: str) -> int:
             return len(tokenizer.encode(text).ids)
 
-        ways: dict[str, Callable[[Question, int], Iterator[Piece]]] = {
-            "search": lambda question, budget: searched(workspace, labelled, question, budget),
-            "grep and read": lambda question, _budget: grepped(sources, question),
+        ways: dict[str, Callable[[Question, int], set[str]]] = {
+            "search": lambda question, budget: searched(workspace, labelled, question, budget, MOST),
+            "search, hits alone": lambda question, budget: searched(workspace, labelled, question, budget, 0),
+            "grep and read": lambda question, budget: read_within(grepped(sources, question), budget, count),
         }
         for name, way in ways.items():
             recalls = [
                 statistics.mean(
-                    is_found(way(question, budget), question, budget, count) for question in labelled.questions
+                    any(answer.path in found for answer in question.answers)
+                    for question in labelled.questions
+                    for found in [way(question, budget)]
                 )
                 for budget in BUDGETS
             ]
             shown = "  ".join(f"@{budget} {recall:.3f}" for budget, recall in zip(BUDGETS, recalls, strict=True))
-            print(f"{labelled.name:<14} {name:<14} {shown}", flush=True)
+            print(f"{labelled.name:<14} {name:<18} {shown}", flush=True)
 
 
 if __name__ == "__main__":

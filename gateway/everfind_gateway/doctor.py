@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +15,9 @@ from everfind_core.errors import EverfindError, IndexMissingError
 from everfind_core.folder_rules import is_readable
 from everfind_core.model import Filters, HealthFinding, SearchMode, SearchRequest, Severity, WorkspaceStatus
 from everfind_core.model_registry import MULTILINGUAL_SUGGESTION, facts_of
+from everfind_core.numbers import count, size
 from everfind_gateway.languages import FOREIGN_WORDS, foreign_language
 from everfind_gateway.render.calibration import floor_line
-from everfind_gateway.render.numbers import count, size
 from everfind_gateway.server_health import check_server_asked, check_server_here
 from everfind_gateway.stale_files import check_stale
 
@@ -197,11 +196,7 @@ def _failed(check: str, error: EverfindError, severity: Severity = Severity.ERRO
 
 
 def _size_of(directory: Path) -> int:
-    total = 0
-    for file in directory.glob("*"):
-        with suppress(OSError):  # others use it: their files come and go
-            total += file.stat().st_size if file.is_file() else 0
-    return total
+    return sum(file.stat().st_size for file in directory.glob("*") if file.is_file())
 
 
 def _nearest_existing(path: Path) -> Path:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from everfind_core.errors import EverfindError
 from everfind_core.folder_rules import is_readable
 from everfind_core.model import HealthFinding, IndexedFile, Severity, WorkspaceStatus
+from everfind_core.numbers import count
 from everfind_core.paths import decode_os_path
 from everfind_core.ports import Indexer
-from everfind_gateway.render.numbers import count
 
 _SECONDS = 1e-3
 """Times are kept as seconds with a fraction; smaller differences are of their form."""

@@ -251,8 +251,18 @@ def test_a_hop_keeps_to_filters_and_to_the_token_budget(shop: Shop) -> None:
     request = SearchRequest("pay for all items of a cart", limit=1, graph_hops=1)
     only = replace(request, filters=Filters(include=("*/cart.py",)))
     assert {hit.path for hit in shop.searcher.search(only).hits} == {"shop/cart.py"}
-    tight = shop.searcher.search(replace(request, max_tokens=shop.searcher.search(request).hits[0].tokens))
-    assert len(tight.hits) == 1
+    wide = replace(request, max_tokens=10_000)
+    plain, hopped = shop.searcher.search(replace(wide, graph_hops=0)), shop.searcher.search(wide)
+    assert len(hopped.hits) == 2
+    some = 20  # the page cursor is of other tokens for each budget
+    for budget, expected in (
+        (plain.tokens + some, plain),
+        (hopped.tokens - some, plain),
+        (hopped.tokens + some, hopped),
+    ):
+        tight = shop.searcher.search(replace(request, max_tokens=budget))
+        assert [hit.path for hit in tight.hits] == [hit.path for hit in expected.hits]
+        assert tight.tokens <= budget
 
 
 def test_a_hop_from_prose_adds_nothing(shop: Shop) -> None:

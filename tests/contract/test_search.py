@@ -13,6 +13,7 @@ from everfind_core.errors import CancelledError, DeadlineExceededError, InvalidR
 from everfind_core.json_form import search_json
 from everfind_core.model import Filters, GatherRequest, Hit, IndexRequest, ProvenanceLabel, SearchMode, SearchRequest
 from everfind_core.ports import Embedder
+from everfind_core.text_form import gather_text, hit_text, search_text
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.settings import Fusion, SearcherSettings
 from everfind_searcher.store import open_reader
@@ -166,11 +167,21 @@ def test_pages_follow_each_other_without_gap_or_repeat(workspace: Connected) -> 
     assert [h.chunk_id for h in pages] == [h.chunk_id for h in whole.hits]
 
 
-def test_a_token_budget_is_kept(workspace: Connected) -> None:
-    answer = workspace.searcher.search(SearchRequest("token", limit=20, max_tokens=120))
-    assert 0 < answer.tokens <= 120
-    assert answer.tokens == sum(hit.tokens for hit in answer.hits)
-    assert answer.left_out > 0
+def tokens_in(workspace: Connected, text: str) -> int:
+    return len(workspace.embedder.tokenizer().encode(text).ids)
+
+
+@pytest.mark.parametrize("budget", [30, 180, 240, 300, 500, 900, 2_000])
+def test_the_whole_text_of_an_answer_is_within_the_budget(workspace: Connected, budget: int) -> None:
+    for further in (0, 20):
+        request = SearchRequest("token", limit=20, max_tokens=budget, further=further)
+        answer = workspace.searcher.search(request)
+        assert answer.tokens == tokens_in(workspace, search_text(answer)) <= budget
+        assert (len(answer.hits) > 0) == (budget >= 180)
+        for context in (0, 5):
+            gathered = workspace.searcher.gather(GatherRequest(request, context))
+            assert gathered.answer.tokens == tokens_in(workspace, gather_text(gathered)) <= budget
+            assert len(gathered.passages) == len(gathered.answer.hits)
 
 
 def test_pages_under_a_token_budget_show_every_hit_that_fits_alone(workspace: Connected) -> None:
@@ -183,7 +194,11 @@ def test_pages_under_a_token_budget_show_every_hit_that_fits_alone(workspace: Co
         if not answer.next_cursor:
             break
         request = replace(request, cursor=answer.next_cursor)
-    assert [h.chunk_id for h in shown] == [h.chunk_id for h in whole.hits if h.tokens <= 150]
+    sizes = {hit.chunk_id: tokens_in(workspace, hit_text(hit, 1, 1)) for hit in whole.hits}
+    remarks = tokens_in(workspace, search_text(replace(answer, hits=(), left_out=1, next_cursor="x" * 64)))
+    assert {h.chunk_id for h in shown} >= {chunk for chunk, size in sizes.items() if size <= 150 - remarks - 40}
+    assert [h.chunk_id for h in shown] == [h.chunk_id for h in whole.hits if h in shown]
+    assert all(sizes[h.chunk_id] <= 150 for h in shown)
 
 
 def test_further_files_are_named_within_the_budget(workspace: Connected) -> None:
@@ -194,9 +209,10 @@ def test_further_files_are_named_within_the_budget(workspace: Connected) -> None
     assert [(one.folder, one.path) for one in first.further] == [file for file in files if file not in shown]
     best = next(hit for hit in whole.hits if (hit.folder, hit.path) == (first.further[0].folder, first.further[0].path))
     assert (first.further[0].start_line, first.further[0].end_line) == (best.start_line, best.end_line)
-    packed = workspace.searcher.search(SearchRequest("token", limit=100, max_tokens=150, further=100))
+    packed = workspace.searcher.search(SearchRequest("token", limit=100, max_tokens=250, further=100))
+    assert packed.hits
     assert packed.further
-    assert sum(hit.tokens for hit in packed.hits) < packed.tokens <= 150
+    assert packed.tokens <= 250
     assert len(workspace.searcher.search(SearchRequest("token", limit=2, further=1)).further) == 1
 
 

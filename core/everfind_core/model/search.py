@@ -127,8 +127,8 @@ class SearchRequest:
     """A question.
 
     ``limit`` hits a page (1 to 100), ``cursor`` from the page before. ``graph_hops`` 0 or 1. ``max_tokens`` (0: none)
-    packs the best hits into that budget. ``further`` files at most (0 to 100) are named after the hits. ``min_score``
-    and ``relative_cutoff`` override the settings; None keeps them.
+    is the budget for the text of the answer (:mod:`everfind_core.text_form`). ``further`` files at most (0 to 100) are
+    named after the hits. ``min_score`` and ``relative_cutoff`` override the settings; None keeps them.
     ``wait_seconds`` bounds how long to wait for pending changes.
     """
 
@@ -246,7 +246,7 @@ class SearchAnswer:
     """Hits, best first, and what they were searched in. ``left_out`` hits passed but did not fit the page or budget.
 
     ``further`` names files of those that were left out, best first, where the request asks for it. ``tokens`` are those
-    of the hits' texts, and an estimate of what it takes to name the further files.
+    of the answer's text where there is a budget, else of the hits' texts.
 
     ``intents`` are what the query was taken to ask for (``callers``, ``tests`` …), ``parts`` what a compound query was
     searched in; empty if it was searched whole.

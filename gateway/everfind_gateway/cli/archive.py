@@ -60,7 +60,7 @@ def import_(
 
 
 def _emit(done: str, header: Header, file: Path, *, as_json: bool) -> None:
-    from everfind_gateway.render.numbers import size
+    from everfind_core.numbers import size
 
     names = [folder.name for folder in header.folders]
     if as_json:

@@ -83,7 +83,7 @@ def _ask(settings: Settings) -> WorkspaceStatus:
 
 
 def _found(server: str, status: WorkspaceStatus) -> str:
-    from everfind_gateway.render.numbers import count
+    from everfind_core.numbers import count
 
     names = ", ".join(printable(one.folder.name) for one in status.folders) or "none"
     return (

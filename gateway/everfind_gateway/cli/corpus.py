@@ -72,7 +72,6 @@ def remove(
     """Remove a folder, and its text from the index. Its files stay as they are."""
     from everfind_core.model import RemoveFolderRequest
     from everfind_gateway.folders import find_folder
-    from everfind_gateway.render.numbers import count
 
     if keep_index and (purge or named):
         field = "named" if named else "purge"
@@ -87,7 +86,7 @@ def remove(
             note(f"the index is being written by {writer}; waiting for it to end")
         request = RemoveFolderRequest(wanted, keep_index, purge)
         removed = workspace.indexer.remove_folder(request, cancel=cancel)
-    what = "its index is kept" if keep_index else f"{count(removed.files_forgotten, 'file')} forgotten"
+    what = "its index is kept" if keep_index else f"{removed.files_forgotten:,} files forgotten"
     emit(f"removed {printable(removed.folder.name)}  {shown_path(removed.folder.root)}  ({what})")
 
 
@@ -266,7 +265,6 @@ def _remove_named(started: Runtime, name: str, *, purge: bool) -> None:
     """Delete a named index as a whole, once nobody writes it."""
     from everfind_core.model import RemoveFolderRequest
     from everfind_gateway.named import delete, named_index
-    from everfind_gateway.render.numbers import count
 
     found = named_index(name)
     settings = replace(started, server=None, index=name).settings()
@@ -277,7 +275,7 @@ def _remove_named(started: Runtime, name: str, *, purge: bool) -> None:
             with suppress(IndexDamagedError, IndexIncompatibleError):  # it goes, whatever it is
                 forgotten += workspace.indexer.remove_folder(request, cancel=cancel).files_forgotten
     delete(found)
-    emit(f"removed the index {printable(name)}  ({count(forgotten, 'file')} forgotten)")
+    emit(f"removed the index {printable(name)}  ({forgotten:,} files forgotten)")
 
 
 def _listed(settings: Settings) -> list[tuple[Folder, bool]]:

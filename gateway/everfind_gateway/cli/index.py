@@ -117,7 +117,7 @@ def _apart(asked: Runtime, name: str, targets: Sequence[str]) -> Runtime:
 
 
 def _run(indexer: Indexer, requests: list[IndexRequest], view: RunView) -> IndexReport:
-    from everfind_gateway.render.numbers import count
+    from everfind_core.numbers import count
     from everfind_gateway.reports import run_in_turn
 
     try:

@@ -88,7 +88,7 @@ MaxTokens: TypeAlias = Annotated[
         "--max-tokens",
         metavar="N",
         min=0,
-        help="Only the best hits whose text fits N tokens of the model; 0: no limit.",
+        help="Only the best hits that fit into an answer of N tokens of the model; 0: no limit.",
     ),
 ]
 Further: TypeAlias = Annotated[
@@ -193,7 +193,7 @@ def gather(
     """
     from everfind_core.json_form import gather_json
     from everfind_core.model import GatherRequest
-    from everfind_gateway.render.further import further_list
+    from everfind_core.text_form import further_list
     from everfind_gateway.render.hits import remarks
 
     settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode, wait_seconds=asked.wait)
@@ -214,7 +214,7 @@ def gather(
 
 def note_left_out(answer: SearchAnswer, max_tokens: int) -> None:
     """Say how many hits a budget left out."""
-    from everfind_gateway.render.numbers import count
+    from everfind_core.numbers import count
 
     if max_tokens and answer.hits and answer.left_out:
         note(f"{count(answer.left_out, 'more hit')} did not fit into --max-tokens or --limit")

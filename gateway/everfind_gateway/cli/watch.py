@@ -68,7 +68,7 @@ def _checked(settings: Settings) -> Settings:
 
 
 def _report(folder: Folder, outcome: IndexReport | EverfindError) -> None:
-    from everfind_gateway.render.numbers import count
+    from everfind_core.numbers import count
 
     clock = time.strftime("%H:%M:%S")
     name = printable(folder.name)

@@ -124,7 +124,7 @@ class SearchArguments(Arguments):
         Field(
             ge=0,
             le=MAX_TOKENS,
-            description="Only the best hits whose text fits this many tokens, further files included; 0: no limit.",
+            description="The whole text of the answer fits this many tokens: the best hits that do; 0: no limit.",
         ),
     ] = 4_000
     further: Annotated[
@@ -141,9 +141,7 @@ class GatherArguments(SearchArguments):
     """Arguments of `gather`."""
 
     limit: Annotated[int, Field(ge=1, le=50, description="How many passages.")] = 5
-    context_lines: Annotated[
-        int, Field(ge=0, le=200, description="Lines of the file before and after each hit; not part of max_tokens.")
-    ] = 5
+    context_lines: Annotated[int, Field(ge=0, le=200, description="Lines of the file before and after each hit.")] = 5
 
 
 class RelatedArguments(Arguments):

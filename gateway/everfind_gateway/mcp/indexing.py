@@ -21,6 +21,7 @@ from everfind_core.model import (
     RunEvent,
 )
 from everfind_core.paths import encode_os_path
+from everfind_core.text_form import search_text
 from everfind_core.watch_state import read_watch_state
 from everfind_gateway.folders import add_folders, existing_path
 from everfind_gateway.mcp import arguments as args
@@ -57,7 +58,7 @@ def search_notes(call: Call, given: args.SearchNotesArguments) -> Result:
         answer = opened.workspace.searcher.search(
             search_request(opened.settings, given.query, options), cancel=call.cancel
         )
-    return Result(search_json(answer), text.search_text(answer))
+    return Result(search_json(answer), search_text(answer))
 
 
 class CodebaseSearch:
@@ -83,7 +84,7 @@ class CodebaseSearch:
             filters = replace(question.filters, folders=request.folders)
             question = replace(question, filters=filters, wait_seconds=max(question.wait_seconds, WAIT_SECONDS))
             answer = opened.workspace.searcher.search(question, cancel=call.cancel)
-        return Result(search_json(answer), text.search_text(answer))
+        return Result(search_json(answer), search_text(answer))
 
     def _is_fresh(self, settings: Settings, folder: str, below: str) -> bool:
         """Whether the directory needs no run: it had one just now, or one before and is followed since."""

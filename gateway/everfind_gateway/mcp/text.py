@@ -1,58 +1,20 @@
-"""The tools' results as text for a model: short, and saying what is missing from them and how to get it."""
+"""The other tools' results as text for a model; those of search and gather: :mod:`everfind_core.text_form`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from everfind_core.model import (
     FileText,
     Folder,
-    GatherAnswer,
     GrepAnswer,
-    Hit,
     IndexReport,
     RelatedAnswer,
-    SearchAnswer,
     WorkspaceStatus,
 )
+from everfind_core.numbers import by_reason, count
 from everfind_core.paths import printable, shown_path
-from everfind_gateway.render.further import further_list
-from everfind_gateway.render.numbers import by_reason, count
 from everfind_gateway.render.related import line_of, place_of, preview
-
-_FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
-
-
-def search_text(answer: SearchAnswer) -> str:
-    """Each hit under a heading with its place, and what else there is to know."""
-    blocks = [hit_text(hit, n, len(answer.hits)) for n, hit in enumerate(answer.hits, start=1)]
-    return "\n".join([*blocks, *remarks(answer)])
-
-
-def gather_text(answer: GatherAnswer) -> str:
-    """The Markdown block, and what else there is to know."""
-    return "\n".join([*([answer.markdown] if answer.passages else []), *remarks(answer.answer)])
-
-
-def remarks(answer: SearchAnswer) -> list[str]:
-    """What a reader of the hits must know besides: why there are none, what is missing, what may be stale."""
-    found = [further_list(answer.further)] if answer.further else []
-    if not answer.hits:
-        found.append(_nothing(answer))
-    elif answer.next_cursor:
-        found.append(f"{count(answer.left_out, 'more hit')}; next page: cursor={answer.next_cursor!r}")
-    elif answer.left_out:
-        found.append(f"{count(answer.left_out, 'more hit')} did not fit into max_tokens")
-    if answer.hidden.count:
-        hidden = answer.hidden
-        best = f", the best is {shown_path(hidden.best_path)}" if hidden.best_path else ""
-        found.append(
-            f"{count(hidden.count, 'file')} hidden ({by_reason(hidden.by_rule)}){best}; include_hidden=true shows them"
-        )
-    if answer.staleness.stale or answer.staleness.pending:
-        found.append("Some files changed since they were indexed; the index tool brings them up to date.")
-    return found + [f"warning: {warning}" for warning in answer.warnings]
 
 
 def related_text(answer: RelatedAnswer) -> str:
@@ -136,34 +98,3 @@ def coverage_text(status: WorkspaceStatus, *, name: str, skipped_files: bool, sk
 
     text = status_text(status, name=name, skipped_files=skipped_files)
     return text + (f"\n{skipped_left_out:,} more left out; max_skipped shows them" if skipped_left_out else "")
-
-
-def hit_text(hit: Hit, position: int, total: int) -> str:
-    """One hit under its heading: place, what it is, why it is there."""
-    facts = [shown_path(f"{hit.folder}/{hit.path}:{hit.start_line}-{hit.end_line}")]
-    if hit.symbol or hit.heading:
-        facts.append(printable(hit.symbol or hit.heading))
-    if hit.lifecycle:
-        facts.append(f"[{shown_path(hit.lifecycle)}]")
-    facts.append(hit.label)
-    if hit.relation is not None and hit.relation_path:
-        facts.append(f"of {shown_path(hit.relation_path)}")
-    fence = "`" * (1 + max((len(f) for f in _FENCE.findall(hit.text)), default=2))
-    language = hit.language if hit.language.isalnum() else ""
-    return f"### [{position}/{total}] {' · '.join(facts)}\n{fence}{language}\n{hit.text}\n{fence}"
-
-
-def _nothing(answer: SearchAnswer) -> str:
-    coverage = answer.coverage
-    what = "Nothing relevant found"
-    if answer.abstained is not None:
-        what += f" (best score {answer.abstained.best_score:.2f}, threshold {answer.abstained.threshold:.2f})"
-    if answer.left_out:
-        what = f"{count(answer.left_out, 'hit')} did not fit into max_tokens"
-    skipped = by_reason(coverage.skipped)
-    return (
-        f"{what}; searched {count(coverage.files, 'file')}, {count(coverage.chunks, 'chunk')}"
-        + (f"; not in the index: {skipped}" if skipped else "")
-        + (f"; {count(coverage.pending, 'file')} not up to date" if coverage.pending else "")
-        + "."
-    )

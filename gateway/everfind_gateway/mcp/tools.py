@@ -27,6 +27,7 @@ from everfind_core.model import (
     SearchMode,
     SearchRequest,
 )
+from everfind_core.text_form import gather_text, search_text
 from everfind_gateway.folders import find_folder
 from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp import outputs, text
@@ -64,7 +65,7 @@ def search(call: Call, given: args.SearchArguments) -> Result:
     """Answer `search`."""
     with call.corpus.call() as opened:
         answer = opened.workspace.searcher.search(_request(opened.settings, given), cancel=call.cancel)
-    return Result(search_json(answer), text.search_text(answer))
+    return Result(search_json(answer), search_text(answer))
 
 
 def gather(call: Call, given: args.GatherArguments) -> Result:
@@ -72,7 +73,7 @@ def gather(call: Call, given: args.GatherArguments) -> Result:
     with call.corpus.call() as opened:
         request = GatherRequest(_request(opened.settings, given), given.context_lines)
         answer = opened.workspace.searcher.gather(request, cancel=call.cancel)
-    return Result(gather_json(answer), text.gather_text(answer))
+    return Result(gather_json(answer), gather_text(answer))
 
 
 def related(call: Call, given: args.RelatedArguments) -> Result:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from everfind_core.numbers import by_reason, count, duration
 from everfind_gateway.evaluation.report import Share
-from everfind_gateway.render.numbers import by_reason, count, duration
 
 if TYPE_CHECKING:
     from everfind_gateway.evaluation.comparison import Change, Comparison

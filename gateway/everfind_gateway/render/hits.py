@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from everfind_core.lexical import query_terms
 from everfind_core.model import Hit, SearchAnswer
+from everfind_core.numbers import by_reason, count
 from everfind_core.paths import shown_path
-from everfind_gateway.render.further import further_lines, further_list
+from everfind_core.text_form import further_list
+from everfind_gateway.render.further import further_lines
 from everfind_gateway.render.links import file_url
-from everfind_gateway.render.numbers import by_reason, count
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from everfind_core.model import (
     IndexReport,
     RunEvent,
 )
+from everfind_core.numbers import by_reason, count, duration
 from everfind_core.paths import printable, shown_path
 from everfind_gateway.render.calibration import run_line
 from everfind_gateway.render.hits import location
-from everfind_gateway.render.numbers import by_reason, count, duration
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note
 
 if TYPE_CHECKING:

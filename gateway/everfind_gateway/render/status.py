@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from everfind_core.model import Coverage, FolderStatus, HealthFinding, Severity, SkippedFile, WorkspaceStatus
 from everfind_core.model_registry import facts_of
+from everfind_core.numbers import by_reason, count, duration, size
 from everfind_core.paths import printable, shown_path
 from everfind_gateway.render.calibration import floor_line
 from everfind_gateway.render.hits import location
-from everfind_gateway.render.numbers import by_reason, count, duration, size
 
 _MARKS = {Severity.OK: "ok", Severity.WARNING: "warning", Severity.ERROR: "error"}
 

@@ -27,15 +27,16 @@ from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_core.watch_state import read_watch_state, with_waiting
 from everfind_core.workspaces import check_workspace
 from everfind_searcher.asking import QuestionReader
+from everfind_searcher.budget import Budget, Form, SearchForm, counter
 from everfind_searcher.checks import check_folders, check_gather, check_search
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
-from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
+from everfind_searcher.cursor import decode_cursor
 from everfind_searcher.expansion import Expander
 from everfind_searcher.finding import Finder, Found
-from everfind_searcher.gathering import gather
-from everfind_searcher.hits import ranked_hit, roots_for
+from everfind_searcher.gathering import Gatherer
+from everfind_searcher.hits import roots_for
 from everfind_searcher.limits import limits_of
-from everfind_searcher.packing import page_of
+from everfind_searcher.paging import paged
 from everfind_searcher.ranking import Ranked, admit
 from everfind_searcher.related.answering import answer_related
 from everfind_searcher.related.hop import with_hop
@@ -79,17 +80,20 @@ class SearchEngine:
 
     def search(self, request: SearchRequest, *, cancel: Cancellation | None = None) -> SearchAnswer:
         """See :meth:`everfind_core.ports.Searcher.search`."""
-        cancel = cancel or Cancellation()
+        return self._shown(request, SearchForm(), cancel or Cancellation())
+
+    def _shown(self, request: SearchRequest, form: Form, cancel: Cancellation) -> SearchAnswer:
+        """The answer; a token budget is that of its text in ``form``."""
         check_search(request)
         wait_for_changes(self._settings.index_directory, request, cancel)
         index = self._current.get()
         try:
-            return self._search(request, index, cancel)
+            return self._search(request, index, form, cancel)
         except (IndexMissingError, IndexDamagedError):
             # A rebuild took its place, or files of the snapshot were cleaned up: once more with what there is now.
-            return self._search(request, self._current.get(), cancel)
+            return self._search(request, self._current.get(), form, cancel)
 
-    def _search(self, request: SearchRequest, index: OpenIndex, cancel: Cancellation) -> SearchAnswer:
+    def _search(self, request: SearchRequest, index: OpenIndex, form: Form, cancel: Cancellation) -> SearchAnswer:
         cursor = decode_cursor(request)
         coverage = self._checked_coverage(index, request.mode, request.workspace, request.filters)
         snapshot = index.reader.snapshot()
@@ -102,29 +106,25 @@ class SearchEngine:
         found = self._finder.find(request, snapshot, start + request.limit, admitting, cancel)
         if request.rerank:
             found = self._reranked(found, request.query, cancel)
-        page = page_of(found.hits, start, request)
         moved = cursor is not None and cursor.generation != generation
-        more = page.after < len(found.hits)
         roots = roots_for(coverage, request.filters.folders)
-        answer = SearchAnswer(
+        about = SearchAnswer(
             query=request.query,
             generation=generation,
-            hits=tuple(ranked_hit(one, roots, request) for one in page.hits),
+            hits=(),
             coverage=covered,
             abstained=found.abstained,
             hidden=found.hidden,
             staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
             warnings=(MOVED,) * moved + found.warnings + _unmatched(request.filters, found.hits),
-            next_cursor=encode_cursor(Cursor(page.after, generation), request) if more else "",
-            left_out=page.left_out,
-            tokens=page.tokens,
-            further=page.further,
             parts=found.parts,
             intents=tuple(sorted(intent.value for intent in read_query(request.query).intents)),
         )
+        budget = Budget(request.max_tokens, counter(self._embedder, request), form) if request.max_tokens else None
+        answer = paged(about, found.hits, start, request, roots, budget=budget)
         if not request.graph_hops:
             return answer
-        return with_hop(answer, request, snapshot, self._finder.visible(request.filters), roots)
+        return with_hop(answer, request, snapshot, self._finder.visible(request.filters), roots, budget=budget)
 
     def _checked_coverage(self, index: OpenIndex, mode: SearchMode, workspace: str, filters: Filters) -> IndexCoverage:
         """What the index covers, once it is the one that is asked, can be read, and has the folders that are named."""
@@ -141,7 +141,8 @@ class SearchEngine:
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
         """See :meth:`everfind_core.ports.Searcher.gather`."""
         check_gather(request)
-        return gather(self.search(request.search, cancel=cancel), self._source, request.context_lines)
+        gatherer = Gatherer(self._source, request.context_lines)
+        return gatherer.gather(self._shown(request.search, gatherer, cancel or Cancellation()))
 
     def related(self, request: RelatedRequest, *, cancel: Cancellation | None = None) -> RelatedAnswer:
         """See :meth:`everfind_core.ports.Searcher.related`."""

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-import re
-
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, FolderUnusableError
 from everfind_core.model import GatherAnswer, Hit, Passage, ReadFileRequest, SearchAnswer
 from everfind_core.paths import printable
 from everfind_core.ports import SourceReader
+from everfind_core.text_form import gather_text, passage_text
 
-_FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
+class Gatherer:
+    """Puts ``context_lines`` of source around hits, reading each once; a changed file keeps the indexed text."""
 
-def gather(answer: SearchAnswer, source: SourceReader, context_lines: int) -> GatherAnswer:
-    """The answer with ``context_lines`` of source around each hit; a changed file keeps the indexed text."""
-    passages = tuple(_passage(hit, source, context_lines) for hit in answer.hits)
-    return GatherAnswer(answer, passages, _markdown(answer, passages))
+    def __init__(self, source: SourceReader, context_lines: int) -> None:
+        self._source = source
+        self._context_lines = context_lines
+        self._read: dict[Hit, Passage] = {}
+
+    def gather(self, answer: SearchAnswer) -> GatherAnswer:
+        """The answer with a passage for each hit."""
+        passages = tuple(map(self._passage, answer.hits))
+        return GatherAnswer(answer, passages, _markdown(answer, passages))
+
+    def hit_text(self, hit: Hit) -> str:
+        """What one hit adds to the text of an answer."""
+        return passage_text(self._passage(hit), 1, 1)
+
+    def answer_text(self, answer: SearchAnswer) -> str:
+        """The text of the whole answer."""
+        return gather_text(self.gather(answer))
+
+    def _passage(self, hit: Hit) -> Passage:
+        if hit not in self._read:
+            self._read[hit] = _passage(hit, self._source, self._context_lines)
+        return self._read[hit]
 
 
 def _passage(hit: Hit, source: SourceReader, context_lines: int) -> Passage:
@@ -35,27 +53,4 @@ def _passage(hit: Hit, source: SourceReader, context_lines: int) -> Passage:
 def _markdown(answer: SearchAnswer, passages: tuple[Passage, ...]) -> str:
     if not passages:
         return f"No relevant results for {printable(answer.query)!r} in {answer.coverage.files:,} files.\n"
-    return "\n".join(_block(passage, n, len(passages)) for n, passage in enumerate(passages, start=1))
-
-
-def _block(passage: Passage, position: int, count: int) -> str:
-    hit = passage.hit
-    facts = [
-        printable(hit.folder),
-        printable(hit.path),
-        f"lines {passage.start_line}-{passage.end_line}",
-        f"score {hit.score:.3f}",
-        f"[{hit.label}]",
-        *([f"[{printable(hit.lifecycle)}]"] if hit.lifecycle else []),
-    ]
-    if hit.page:
-        facts.append(f"page {hit.page}")
-    if passage.extracted_from:
-        facts.append(f"text extracted from {passage.extracted_from}")
-    if hit.symbol or hit.heading:
-        facts.append(printable(hit.symbol or hit.heading))
-    if passage.changed:
-        facts.append("changed since it was indexed")
-    fence = "`" * (1 + max((len(f) for f in _FENCE.findall(passage.text)), default=2))
-    language = hit.language if hit.language.isalnum() else ""
-    return f"### [{position}/{count}] {' · '.join(facts)}\n{fence}{language}\n{passage.text}\n{fence}\n"
+    return "\n".join(passage_text(passage, n, len(passages)) for n, passage in enumerate(passages, start=1))

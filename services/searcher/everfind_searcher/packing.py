@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -13,72 +13,71 @@ FURTHER_SHARE = 4
 """One part in so many of a budget at most is kept for further files: on the sets of code, their names show more
 relevant files in 500 to 2,000 tokens than the texts in whose place they stand (docs/benchmarks.md)."""
 
-BYTES_PER_TOKEN = 2
-"""What a line that names a file is counted by; paths and symbols take about 2.4 bytes a token of the default model."""
-
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """``hits`` in full and ``further`` files; ``after`` is how many of the answer's hits lie before the next page.
 
-    ``left_out`` hits passed and are not given in full. ``tokens`` is what all of it takes.
+    ``left_out`` hits passed and are not given in full.
     """
 
     hits: Sequence[Ranked]
     further: tuple[FurtherFile, ...]
     after: int
     left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """``tokens`` that hits and further files may take together, and what each of them takes."""
+
     tokens: int
+    of_hit: Callable[[Ranked], int]
+    of_file: Callable[[FurtherFile], int]
+    further_heading: int = 0
 
 
-def page_of(admitted: Sequence[Ranked], start: int, request: SearchRequest) -> Page:
-    """The page of all admitted hits that begins at ``start``.
+def page_of(admitted: Sequence[Ranked], start: int, request: SearchRequest, room: Room | None) -> Page:
+    """The page of all admitted hits that begins at ``start``; without a budget, ``room`` is None.
 
     Hits give way to the names of further files where these do not fit beside them, but never the first one.
     """
-    page, all_named = _filled(admitted, start, request, request.max_tokens)
-    if all_named:
+    page, all_named = _filled(admitted, start, request, room, share=0)
+    if all_named or room is None:
         return page
-    smaller, _ = _filled(admitted, start, request, request.max_tokens - request.max_tokens // FURTHER_SHARE)
+    smaller, _ = _filled(admitted, start, request, room, share=room.tokens // FURTHER_SHARE)
     same_first = page.hits and smaller.hits and page.hits[0] is smaller.hits[0]
     return smaller if same_first and len(smaller.further) > len(page.further) else page
 
 
-def _filled(admitted: Sequence[Ranked], start: int, request: SearchRequest, for_hits: int) -> tuple[Page, bool]:
-    """The page whose hits take ``for_hits`` tokens at most, and whether the budget cut no further file off."""
+def _filled(
+    admitted: Sequence[Ranked], start: int, request: SearchRequest, room: Room | None, *, share: int
+) -> tuple[Page, bool]:
+    """The page whose hits leave ``share`` tokens of the room, and whether it cut no further file off."""
     rest = admitted[start:]
-    skipped, hits = pack(rest[: request.limit], for_hits)
+    first = rest[: request.limit]
+    skipped, hits = pack(first, room.tokens - share, room.of_hit) if room else (0, first)
     after = skipped + len(hits)
-    spent = sum(one.chunk.tokens for one in hits)
     shown = {one.chunk.ref for one in (*admitted[:start], *hits)}
     others = list(islice(_further_files((*rest[:skipped], *rest[after:]), shown), request.further))
-    further = tuple(_fitting(others, request.max_tokens - spent)) if request.max_tokens else tuple(others)
-    page = Page(hits, further, start + after, len(rest) - len(hits), spent + sum(map(tokens_of, further)))
+    further = tuple(_fitting(others, hits, room) if room else others)
+    page = Page(hits, further, start + after, len(rest) - len(hits))
     return page, len(further) == len(others)
 
 
-def pack(ranked: Sequence[Ranked], max_tokens: int) -> tuple[int, list[Ranked]]:
-    """The best ones that together fit ``max_tokens`` (0: all), in order without a gap, so that a next page follows.
+def pack(ranked: Sequence[Ranked], tokens: int, of_hit: Callable[[Ranked], int]) -> tuple[int, Sequence[Ranked]]:
+    """The best ones that together fit ``tokens``, in order without a gap, so that a next page follows.
 
     Gives how many were skipped before them, because each alone is larger than the budget, and the ones that fit.
     """
-    if not max_tokens:
-        return 0, list(ranked)
-    skipped = next((n for n, one in enumerate(ranked) if one.chunk.tokens <= max_tokens), len(ranked))
+    skipped = next((n for n, one in enumerate(ranked) if of_hit(one) <= tokens), len(ranked))
     packed: list[Ranked] = []
-    left = max_tokens
     for one in ranked[skipped:]:
-        left -= one.chunk.tokens
-        if left < 0:
+        tokens -= of_hit(one)
+        if tokens < 0:
             break
         packed.append(one)
     return skipped, packed
-
-
-def tokens_of(file: FurtherFile) -> int:
-    """An estimate, rather too high, of the tokens of the line that names a file."""
-    line = f"{file.folder}/{file.path}:{file.start_line}-{file.end_line} {file.symbol or file.heading}\n"
-    return -(-len(line.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
 def _further_files(ranked: Iterable[Ranked], shown: Iterable[FileRef]) -> Iterator[FurtherFile]:
@@ -94,10 +93,11 @@ def _further_files(ranked: Iterable[Ranked], shown: Iterable[FileRef]) -> Iterat
         )
 
 
-def _fitting(files: Iterable[FurtherFile], budget: int) -> Iterator[FurtherFile]:
-    """The first of the files, as far as the budget goes."""
+def _fitting(files: Iterable[FurtherFile], hits: Sequence[Ranked], room: Room) -> Iterator[FurtherFile]:
+    """The first of the files, as far as the room beside the hits goes."""
+    left = room.tokens - sum(map(room.of_hit, hits)) - room.further_heading
     for file in files:
-        budget -= tokens_of(file)
-        if budget < 0:
+        left -= room.of_file(file)
+        if left < 0:
             return
         yield file

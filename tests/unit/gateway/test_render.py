@@ -26,11 +26,11 @@ from everfind_core.model import (
     SemanticRank,
     Staleness,
 )
+from everfind_core.numbers import by_reason, count, duration, size
 from everfind_core.paths import encode_os_path
 from everfind_gateway.render import runs
 from everfind_gateway.render.hits import around_match, preview, remarks, show_answer, term_pattern
 from everfind_gateway.render.links import file_url
-from everfind_gateway.render.numbers import by_reason, count, duration, size
 from everfind_gateway.render.streams import OutputClosedError, emit, emit_json, harmless, note, one_line
 from everfind_gateway.suggestions import did_you_mean
 from tests.support.gateway import make_hit

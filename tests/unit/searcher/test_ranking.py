@@ -19,7 +19,7 @@ from everfind_core.model import (
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.ranking import Limits
 from everfind_searcher.limits import limits_of
-from everfind_searcher.packing import pack, page_of, tokens_of
+from everfind_searcher.packing import Room, pack, page_of
 from everfind_searcher.ranking import Ranked, Ranking, admit, rank
 from everfind_searcher.settings import Fusion, SearcherSettings
 
@@ -133,7 +133,6 @@ def test_an_exact_match_is_marked_and_stays() -> None:
 @pytest.mark.parametrize(
     ("budget", "skipped", "expected"),
     [
-        (0, 0, ["big", "mid", "small"]),
         (100, 0, ["big"]),
         (99, 1, ["mid"]),
         (141, 0, ["big"]),
@@ -143,34 +142,34 @@ def test_an_exact_match_is_marked_and_stays() -> None:
 )
 def test_packing_fills_a_budget_without_a_gap(budget: int, skipped: int, expected: list[str]) -> None:
     ranked = fused([found("big", 0.9, 100), found("mid", 0.8, 60), found("small", 0.7, 40)], [], SearchMode.SEMANTIC)
-    before, packed = pack(hits(ranked), budget)
+    before, packed = pack(hits(ranked), budget, lambda one: one.chunk.tokens)
     assert (before, [r.chunk.chunk_id for r in packed]) == (skipped, expected)
 
 
 @pytest.mark.parametrize(
     ("budget", "full", "further"),
     [
-        (0, ["big", "mid"], ["small"]),
+        (None, ["big", "mid"], ["small"]),
         (200, ["big", "mid"], ["small"]),
+        (180, ["big", "mid"], ["small"]),
         (162, ["big"], ["mid", "small"]),
-        (120, ["big"], ["mid", "small"]),
+        (150, ["big"], ["mid", "small"]),
+        (119, ["big"], []),
         (100, ["big"], []),
-        (10, [], ["big"]),
+        (20, [], ["big"]),
+        (0, [], []),
     ],
 )
-def test_a_quarter_of_a_budget_names_further_files(budget: int, full: list[str], further: list[str]) -> None:
+def test_a_quarter_of_a_budget_names_further_files(budget: int | None, full: list[str], further: list[str]) -> None:
     ranked = hits(
         fused([found("big", 0.9, 100), found("mid", 0.8, 60), found("small", 0.7, 40)], [], SearchMode.SEMANTIC)
     )
-    page = page_of(ranked, 0, SearchRequest("q", limit=2, max_tokens=budget, further=5))
+    room = None if budget is None else Room(budget, lambda one: one.chunk.tokens, lambda _: 12, further_heading=8)
+    page = page_of(ranked, 0, SearchRequest("q", limit=2, further=5), room)
     assert [one.chunk.chunk_id for one in page.hits] == full
     assert [one.path for one in page.further] == further
     assert page.left_out == 3 - len(full)
-    assert page.tokens == sum(one.chunk.tokens for one in page.hits) + sum(map(tokens_of, page.further))
-    if budget:
-        assert page.tokens <= budget
-    plain = page_of(ranked, 0, SearchRequest("q", limit=2, max_tokens=budget))
-    assert not plain.further
+    assert not page_of(ranked, 0, SearchRequest("q", limit=2), room).further
 
 
 def test_hits_far_below_the_best_only_fill_a_page_and_are_left_out() -> None:

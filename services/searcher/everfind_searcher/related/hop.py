@@ -9,8 +9,9 @@ hits first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from everfind_core.callgraph.resolution import SURE, Known
 from everfind_core.callgraph.symbols import decode
@@ -25,6 +26,7 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_core.ports import ChunkSnapshot, StoredChunk
+from everfind_searcher.budget import Budget
 from everfind_searcher.hits import hit_of
 from everfind_searcher.related.relations import Link, callees, strongest, users
 from everfind_searcher.related.targets import Found, Rows, Target, place_of, target
@@ -36,23 +38,35 @@ _HOP = (Relation.CALLER, Relation.CALLEE)
 
 
 def with_hop(
-    answer: SearchAnswer, request: SearchRequest, snapshot: ChunkSnapshot, where: Filters, roots: Mapping[str, str]
+    answer: SearchAnswer,
+    request: SearchRequest,
+    snapshot: ChunkSnapshot,
+    where: Filters,
+    roots: Mapping[str, str],
+    *,
+    budget: Budget | None,
 ) -> SearchAnswer:
     """``answer`` with the callers and callees of its first hits after its hits; they pass ``where``, too."""
-    links = _links(answer.hits, Rows(snapshot), where)
-    budget = request.max_tokens - answer.tokens if request.max_tokens else None
-    chosen = list(_fitting(links, max(1, request.limit // 2), budget))
     last = min((hit.score for hit in answer.hits), default=0.0)
-    added = tuple(
-        replace(
-            hit_of(link.chunk, last * link.confidence if last > 0 else last, Provenance(ProvenanceLabel.GRAPH), roots),
-            relation=link.relation,
-            relation_to=seed.chunk_id,
-            relation_path=seed.path,
-        )
-        for link, seed in chosen
-    )
-    return replace(answer, hits=answer.hits + added, tokens=answer.tokens + sum(hit.tokens for hit in added))
+    most = max(1, request.limit // 2)
+    links = _links(answer.hits, Rows(snapshot), where)
+    related = (_hit(link, seed, last, roots) for link, seed in links)
+    if budget is None:
+        return _with(answer, islice(related, most))
+    found = list(related)
+    room = budget.tokens - answer.tokens
+    return budget.fitted(room, lambda tokens: _with(answer, _fitting(found, most, tokens, budget.of_hit)))
+
+
+def _with(answer: SearchAnswer, added: Iterable[Hit]) -> SearchAnswer:
+    hits = tuple(added)
+    return replace(answer, hits=answer.hits + hits, tokens=answer.tokens + sum(hit.tokens for hit in hits))
+
+
+def _hit(link: Link, seed: Hit, last: float, roots: Mapping[str, str]) -> Hit:
+    score = last * link.confidence if last > 0 else last
+    hit = hit_of(link.chunk, score, Provenance(ProvenanceLabel.GRAPH), roots)
+    return replace(hit, relation=link.relation, relation_to=seed.chunk_id, relation_path=seed.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +109,13 @@ def _defined(own: StoredChunk, chunks: Sequence[StoredChunk]) -> list[Target]:
     return inside or around[-1:]
 
 
-def _fitting(links: Iterator[tuple[Link, Hit]], most: int, budget: int | None) -> Iterator[tuple[Link, Hit]]:
-    """The first ``most`` that fit into ``budget`` tokens together."""
-    for link, seed in links:
+def _fitting(hits: Iterable[Hit], most: int, tokens: int, of_hit: Callable[[Hit], int]) -> Iterator[Hit]:
+    """The first ``most`` that fit into ``tokens`` together."""
+    for hit in hits:
         if not most:
             return
-        if budget is not None:
-            if link.chunk.tokens > budget:
-                continue
-            budget -= link.chunk.tokens
+        if of_hit(hit) > tokens:
+            continue
+        tokens -= of_hit(hit)
         most -= 1
-        yield link, seed
+        yield hit

@@ -161,7 +161,7 @@ class SearchRequest(_message.Message):
     graph_hops: _builtins.int
     """How far to follow the call graph from a hit: 0 or 1."""
     max_tokens: _builtins.int
-    """Packs the best hits into so many tokens; 0 is no budget."""
+    """Packs the best hits into a text of so many tokens, headings included; 0 is no budget."""
     min_score: _builtins.float
     """Cosine that a hit must reach; absent keeps the setting."""
     relative_cutoff: _builtins.float
@@ -398,7 +398,7 @@ class SearchResponse(_message.Message):
     left_out: _builtins.int
     """Hits that passed but did not fit the page or the budget."""
     tokens: _builtins.int
-    """Tokens of all hits' texts, and an estimate for naming the further files."""
+    """Tokens of the answer's text where there is a budget, else of all hits' texts."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_hit_pb2.Hit]:
         """The hits, best first."""
