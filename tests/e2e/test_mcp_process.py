@@ -29,6 +29,8 @@ PATIENCE = 60
 pytestmark = pytest.mark.slow
 
 T = TypeVar("T")
+PATIENCE = 60
+"""Seconds after which something hangs; how long it takes is for `bench` to say."""
 NOISE = '''
 import os, sys, threading, time
 
@@ -43,6 +45,21 @@ class Noisy:
 
 if sys.argv[1:2] == ["mcp"] or "mcp" in sys.orig_argv:
     sys.meta_path.insert(0, Noisy())
+'''
+
+HELD = '''
+import os, sys, time
+
+class Held:
+    """Lets nothing of the model and the store be imported until a file is there."""
+    def find_spec(self, name, path=None, target=None):
+        if name in {"numpy", "onnxruntime", "tokenizers", "lance", "lancedb", "pyarrow"}:
+            while not os.path.exists(os.environ["LET_GO"]):
+                time.sleep(0.05)
+        return None
+
+if sys.argv[1:2] == ["mcp"] or "mcp" in sys.orig_argv:
+    sys.meta_path.insert(0, Held())
 '''
 
 
@@ -98,7 +115,7 @@ class Raw:
         return answer
 
     def receive(self) -> Any:
-        assert select.select([self.stdout], [], [], 60)[0], "no answer"
+        assert select.select([self.stdout], [], [], PATIENCE)[0], "no answer"
         return json.loads(self.stdout.readline())
 
     def wait(self) -> tuple[int, str]:
@@ -204,12 +221,18 @@ def test_a_client_that_does_not_read_does_not_hold_it(raw: Raw) -> None:
     assert raw.process.wait(PATIENCE) == 0
 
 
-def test_the_first_list_of_tools_comes_before_model_and_store_load(raw: Raw) -> None:
-    raw.initialize()
-    raw.send("tools/list", 1)
-    raw.receive()
-    used = psutil.Process(raw.process.pid).cpu_times()
-    assert used.user + used.system < 1.5, "0.65 s of work on a quiet machine"
+def test_the_first_list_of_tools_comes_before_model_and_store_load(
+    home: Home, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(HELD, encoding="utf-8")
+    client = Raw(home, PYTHONPATH=str(tmp_path), LET_GO=str(tmp_path / "go"))
+    request.addfinalizer(client.close)
+    client.initialize()
+    client.send("tools/list", 1)
+    assert client.receive()["result"]["tools"]
+    client.send("tools/call", 2, name="search", arguments={"query": "token"})
+    (tmp_path / "go").touch()
+    assert client.receive()["result"]["structuredContent"]["hits"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -245,7 +268,7 @@ def test_what_was_asked_before_the_end_of_input_is_answered(home: Home) -> None:
         text=True,
         cwd=home.base,
         env=home.env,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
     )
     answers = [json.loads(line) for line in ended.stdout.splitlines()]
@@ -357,7 +380,13 @@ def test_settings_that_cannot_be_used_end_it_with_a_sentence(home: Home, tmp_pat
 def test_without_input_or_output_it_says_so(home: Home, closed: str) -> None:
     command = f"exec {sys.executable} -m everfind_gateway mcp {closed}"
     ended = subprocess.run(
-        ["sh", "-c", command], cwd=home.base, env=home.env, capture_output=True, text=True, timeout=60, check=False
+        ["sh", "-c", command],
+        cwd=home.base,
+        env=home.env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert ended.returncode == 10
     assert ended.stderr.startswith("everfind: standard input or output is closed\n")
