@@ -24,7 +24,15 @@ def answer(workspace: Connected, base: Path, name: str, given: dict[str, Any]) -
 
 
 def test_gather_is_what_the_port_gives(workspace: Connected, tmp_path: Path) -> None:
-    given = {"query": "token", "context_lines": 2, "limit": 3, "folders": ["docs"], "min_score": -1, "max_tokens": 0}
+    given = {
+        "query": "token",
+        "context_lines": 2,
+        "limit": 3,
+        "folders": ["docs"],
+        "min_score": -1,
+        "max_tokens": 0,
+        "further": 0,
+    }
     request = SearchRequest("token", limit=3, filters=Filters(folders=("docs",)), min_score=-1.0)
     expected = gather_json(workspace.searcher.gather(GatherRequest(request, 2)))
     found = answer(workspace, tmp_path, "gather", given)

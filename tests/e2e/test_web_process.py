@@ -41,7 +41,7 @@ def test_it_prints_an_address_with_a_new_token_and_answers_as_the_command_does(h
     found = re.fullmatch(r"everfind serves its page at (http://127\.0\.0\.1:\d+/)#token=([\w-]{32})\n", line)
     assert found is not None, line
     assert "everfind.js" in httpx2.get(found[1], timeout=60).text
-    given = {"query": "token", "min_score": -1, "context_lines": 0, "max_tokens": 0, "limit": 5}
+    given = {"query": "token", "min_score": -1, "context_lines": 0, "max_tokens": 0, "further": 0, "limit": 5}
     refused = httpx2.post(f"{found[1]}api/gather", json=given, timeout=60)
     assert refused.status_code == 401
     bearer = {"Authorization": f"Bearer {found[2]}"}
