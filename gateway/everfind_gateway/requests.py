@@ -12,6 +12,7 @@ from everfind_core.model import (
     FileRef,
     Filters,
     Folder,
+    GrepRequest,
     IndexRequest,
     RelatedRequest,
     Relation,
@@ -116,6 +117,42 @@ def added_folders(settings: Settings) -> tuple[Folder, ...]:
     from everfind_gateway.remote import server_folders
 
     return tuple(server_folders(settings))
+
+
+def grep_request(
+    settings: Settings,
+    pattern: str,
+    *,
+    regex: bool = False,
+    ignore_case: bool = False,
+    folders: Sequence[str] = (),
+    include: Sequence[str] = (),
+    max_results: int = 100,
+) -> GrepRequest:
+    """A search of lines, in all folders if none is named.
+
+    Raises:
+        FolderNotFoundError: a name or path is no added folder's.
+    """
+    known = added_folders(settings) if folders else ()
+    return GrepRequest(
+        pattern=pattern.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+        regex=regex,
+        case_sensitive=not ignore_case,
+        folders=tuple(dict.fromkeys(find_folder(known, given).name for given in folders)),
+        globs=tuple(include),
+        max_results=max_results,
+    )
+
+
+def check_any_folder(settings: Settings) -> None:
+    """Refuse a run over nothing.
+
+    Raises:
+        FolderNotFoundError: no folder was added.
+    """
+    if not settings.folders and not settings.server:
+        raise FolderNotFoundError("there is no folder to index", hint="Add one with `everfind add DIR`.")
 
 
 def index_requests(

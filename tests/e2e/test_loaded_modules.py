@@ -74,3 +74,15 @@ def test_a_client_of_a_server_loads_no_engine(home: Home, tmp_path: Path) -> Non
     code, modules = loaded(home, "--server", "127.0.0.1:1", "search", "renewed")
     assert code == 10
     assert modules == {"grpc"}
+
+
+def test_a_program_that_imports_everfind_loads_what_it_uses() -> None:
+    used = (
+        "import json, sys, everfind_gateway; before = list(sys.modules); "
+        "from everfind_gateway import open_async_corpus, open_corpus; "
+        "sys.stdout.write(json.dumps([before, list(sys.modules)]))"
+    )
+    told = subprocess.run([sys.executable, "-c", used], capture_output=True, text=True, timeout=120, check=True)
+    before, after = map(set, json.loads(told.stdout))
+    assert not before & (HEAVY | PIPELINE | {"anyio", "pydantic", "typer", "everfind_gateway.corpus"})
+    assert after & (HEAVY | PIPELINE | {"typer"}) == set()

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from everfind_core.errors import FileNotIndexableError, InvalidRequestError
+from everfind_core.errors import InvalidRequestError
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Folders, Include, Json
-from everfind_gateway.places import place_in
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, harmless, note
 
 if TYPE_CHECKING:
-    from everfind_core.model import FileText, Folder, GrepAnswer, GrepMatch
-    from everfind_core.ports import Indexer
+    from everfind_core.model import GrepAnswer, GrepMatch
 
 _LINES = re.compile(r"(\d+)(?:-(\d*))?")
 
@@ -47,18 +44,16 @@ def grep(
     Exactly the files that `index` would take; secrets stay masked.
     """
     from everfind_core.json_form import grep_json
-    from everfind_core.model import GrepRequest
-    from everfind_gateway.folders import find_folder
-    from everfind_gateway.requests import added_folders
+    from everfind_gateway.requests import grep_request
 
     settings = runtime.runtime_of(context).settings()
-    known = added_folders(settings) if folder else ()
-    request = GrepRequest(
-        pattern=pattern.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+    request = grep_request(
+        settings,
+        pattern,
         regex=regex,
-        case_sensitive=not ignore_case,
-        folders=tuple(dict.fromkeys(find_folder(known, given).name for given in folder or ())),
-        globs=tuple(include or ()),
+        ignore_case=ignore_case,
+        folders=folder or (),
+        include=include or (),
         max_results=max_results,
     )
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
@@ -111,13 +106,14 @@ def cat(
     Secrets stay masked. Files that `index` would not take are refused.
     """
     from everfind_core.json_form import file_json
+    from everfind_gateway.reading import read_lines
     from everfind_gateway.requests import added_folders
 
-    wanted = _readings(file, lines)
+    start, end = _line_range(lines) if lines else (0, 0)
     settings = runtime.runtime_of(context).settings()
     folders = added_folders(settings)
     with runtime.open_workspace(settings) as workspace:
-        text = _read(workspace.indexer, folders, wanted)
+        text = read_lines(workspace.indexer, folders, file, start, end)
     if as_json:
         emit_json(file_json(text))
         return
@@ -127,29 +123,6 @@ def cat(
         note(f"this is the text extracted from a file of format {text.extracted_from}")
     if text.truncated:
         note(f"cut after line {text.end_line:,} of {text.total_lines:,}; --lines shows the rest")
-
-
-def _readings(file: str, lines: str) -> list[tuple[str, int, int]]:
-    """What FILE may mean, likeliest first: a name, and lines of it. ``FILE:42`` is either."""
-    if lines:
-        return [(file, *_line_range(lines))]
-    place = place_in(file)
-    return [(file, 1, 0), *([(place.path, place.start, place.end)] if place else [])]
-
-
-def _read(indexer: Indexer, folders: Sequence[Folder], wanted: Sequence[tuple[str, int, int]]) -> FileText:
-    """The first of ``wanted`` that is an indexable file."""
-    from everfind_core.model import ReadFileRequest
-    from everfind_gateway.requests import file_reference
-
-    name, start, end = wanted[0]
-    try:
-        reference = file_reference(folders, name)
-        return indexer.read_file(ReadFileRequest(reference.folder, reference.path, start, end))
-    except FileNotIndexableError:
-        if len(wanted) == 1:
-            raise
-        return _read(indexer, folders, wanted[1:])
 
 
 def _line_range(given: str) -> tuple[int, int]:

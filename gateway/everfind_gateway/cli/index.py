@@ -66,14 +66,13 @@ def index(
     """Index what is new or changed, and forget what is gone."""
     from everfind_core.json_form import index_json
     from everfind_gateway.render.runs import RunView
-    from everfind_gateway.requests import index_requests
+    from everfind_gateway.requests import check_any_folder, index_requests
 
     asked = runtime.runtime_of(context)
     if name:
         asked = _apart(asked, name, targets or ())
     settings = asked.settings(concurrency=concurrency)
-    if not settings.folders and not settings.server:
-        raise FolderNotFoundError("there is no folder to index", hint="Add one with `everfind add DIR`.")
+    check_any_folder(settings)
     try:
         requests = index_requests(
             settings, targets or (), force=force, rebuild=rebuild, max_files=max_files, wait=not no_wait

@@ -267,12 +267,13 @@ def parse(model: type[A], given: Mapping[str, Any]) -> A:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        violations = tuple(_violation(one, list(known)) for one in error.errors(include_url=False))
+        violations = tuple(violation(one, list(known)) for one in error.errors(include_url=False))
         sentence = "; ".join(f"{v.field}: {v.description}" for v in violations[:3])
         raise InvalidRequestError(sentence, violations=violations) from None
 
 
-def _violation(error: Mapping[str, Any], known: list[str]) -> FieldViolation:
+def violation(error: Mapping[str, Any], known: list[str]) -> FieldViolation:
+    """What one of pydantic's errors says of an argument; ``known`` are the arguments that there are."""
     field = ".".join(str(part) for part in error["loc"])
     kind, limits = error["type"], error.get("ctx", {})
     if kind == "missing":

@@ -71,6 +71,11 @@ class Corpus:
                     _close(opened)
                 self._changed.notify_all()
 
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._closed
+
     def warm_up(self) -> None:
         """Load model and store in the background, once, so that the first question need not wait for them."""
         with self._changed:

@@ -1,0 +1,57 @@
+"""Arguments of the Python API: what has another type than the signature says is refused by its name."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar, get_args
+
+from pydantic import ConfigDict, ValidationError, validate_call
+
+from everfind_core.errors import FieldViolation, InvalidRequestError
+from everfind_gateway.mcp.arguments import violation
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def checked(function: Callable[P, T]) -> Callable[P, T]:
+    """``function``, whose arguments are checked against its annotations before it runs.
+
+    Raises:
+        InvalidRequestError: an argument is missing, unknown or of another type; the message names each.
+    """
+    inner = validate_call(config=ConfigDict(strict=True))(function)
+    positional, known = _names(function)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return inner(*args, **kwargs)
+        except ValidationError as error:
+            told = [_violation(one, positional, known) for one in error.errors(include_url=False)]
+            violations = tuple({one.field: one for one in reversed(told)}.values())[::-1]
+            raise InvalidRequestError(
+                "; ".join(f"{one.field}: {one.description}" for one in violations[:3]), violations=violations
+            ) from None
+
+    return call
+
+
+def _names(function: Callable[..., object]) -> tuple[list[str], list[str]]:
+    """The names of the positional arguments, and of all that a caller can give."""
+    parameters = inspect.signature(function, eval_str=True).parameters.values()
+    known = []
+    for one in parameters:
+        unpacked = get_args(one.annotation) if one.kind is one.VAR_KEYWORD else ()
+        known += [*unpacked[0].__annotations__] if unpacked else [one.name]
+    positional = [one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)]
+    return positional, [name for name in known if name != "self"]
+
+
+def _violation(error: Mapping[str, Any], positional: list[str], known: list[str]) -> FieldViolation:
+    """The same by the argument's name, also where it was given by its position."""
+    first = error["loc"][0]
+    name = positional[min(first, len(positional) - 1)] if isinstance(first, int) else first
+    return violation({**error, "loc": (name,), "type": error["type"].removesuffix("_argument")}, known)

@@ -1,0 +1,326 @@
+"""The corpus for Python programs: the calls of the command line, with its names and its answers (docs/python.md)."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias, Unpack
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+from everfind_core.errors import InvalidRequestError, UnavailableError
+from everfind_core.model import (
+    FileText,
+    Folder,
+    GatherAnswer,
+    GatherRequest,
+    GrepAnswer,
+    IndexReport,
+    RelatedAnswer,
+    Relation,
+    RunEvent,
+    SearchAnswer,
+    SearchMode,
+    SearchRequest,
+    WorkspaceStatus,
+)
+from everfind_gateway.checked import checked
+from everfind_gateway.config_files import working_directory
+from everfind_gateway.mcp import corpus as current
+from everfind_gateway.reading import read_lines
+from everfind_gateway.reports import run_in_turn
+from everfind_gateway.requests import (
+    SearchOptions,
+    added_folders,
+    check_any_folder,
+    grep_request,
+    index_requests,
+    related_request,
+    search_request,
+)
+from everfind_gateway.settings import Settings, load_settings
+from everfind_gateway.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from everfind_core.cancellation import Cancellation
+
+Names: TypeAlias = str | Sequence[str]
+"""One name, or several."""
+RelationName: TypeAlias = Literal["caller", "callee", "reference", "similar"]
+
+
+@with_config(ConfigDict(extra="forbid", strict=True))
+class Asked(TypedDict, total=False):
+    """What a search can be told besides the question. What is left out is as the settings say, or without limit.
+
+    ``folder`` by name or path; ``include`` and ``exclude`` are globs; ``since`` and ``before`` ISO 8601 dates.
+    ``everything`` brings back what `default_exclude` or a document's status hides. ``graph`` adds what calls the first
+    hits or is called by them. ``wait`` for changes to be indexed, in seconds. ``max_tokens`` bounds the hits' texts;
+    ``further`` files are named of what did not fit.
+    """
+
+    limit: int | None
+    mode: Literal["hybrid", "semantic", "lexical"] | None
+    folder: Names
+    include: Names
+    exclude: Names
+    language: Names
+    kind: Names
+    status: Names
+    since: str
+    before: str
+    everything: bool
+    graph: bool
+    rerank: bool | None
+    min_score: float | None
+    relative_cutoff: float | None
+    wait: float | None
+    max_tokens: int
+    further: int
+
+
+class Corpus:
+    """An opened corpus, in this process or on a server. Thread-safe; use it as a context manager.
+
+    Every call raises classes of :mod:`everfind_core.errors`. Changes of the settings, such as by `everfind add`, take
+    effect with the next call.
+    """
+
+    def __init__(self, source: current.Corpus, cancel: Cancellation | None = None) -> None:
+        """Ask ``source``, until ``cancel`` says otherwise."""
+        self._source = source
+        self._cancel = cancel
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @checked
+    def search(self, query: str, *, cursor: str = "", explain: bool = False, **asked: Unpack[Asked]) -> SearchAnswer:
+        """The chunks that a question is about, best first.
+
+        ``cursor`` is ``next_cursor`` of the page before; ``explain`` says what each score is the sum of.
+
+        Raises:
+            InvalidRequestError: an argument cannot be used; the message names it.
+            FolderNotFoundError: a folder is neither added nor in the index.
+            IndexMissingError, IndexIncompatibleError, IndexDamagedError: the index cannot be searched.
+            UnavailableError: the corpus is closed, or its server does not answer.
+        """
+        with self._call() as opened:
+            request = replace(_request(opened.settings, query, asked), cursor=cursor, explain=explain)
+            return opened.workspace.searcher.search(request, cancel=self._cancel)
+
+    @checked
+    def gather(self, query: str, *, context_lines: int = 0, **asked: Unpack[Asked]) -> GatherAnswer:
+        """The same as passages with ``context_lines`` around each hit, and as one block of Markdown.
+
+        Raises:
+            EverfindError: as :meth:`search`.
+        """
+        with self._call() as opened:
+            request = GatherRequest(_request(opened.settings, query, asked), context_lines)
+            return opened.workspace.searcher.gather(request, cancel=self._cancel)
+
+    @checked
+    def related(
+        self,
+        target: str,
+        *,
+        relation: RelationName | Sequence[RelationName] = (),
+        limit: int | None = None,
+        folder: Names = (),
+        include: Names = (),
+        exclude: Names = (),
+        language: Names = (),
+        cursor: str = "",
+    ) -> RelatedAnswer:
+        """What calls ``target`` (a symbol, or ``FOLDER/PATH:LINE``), what it calls, refers to it, or is like it.
+
+        Raises:
+            FileNotIndexableError: the index has no such file.
+            EverfindError: as :meth:`search`.
+        """
+        options = SearchOptions(_names(folder), _names(include), _names(exclude), _names(language))
+        with self._call() as opened:
+            request = related_request(opened.settings, target, map(Relation, _names(relation)), options)
+            request = replace(request, limit=request.limit if limit is None else limit, cursor=cursor)
+            return opened.workspace.searcher.related(request, cancel=self._cancel)
+
+    @checked
+    def grep(
+        self,
+        pattern: str,
+        *,
+        regex: bool = False,
+        ignore_case: bool = False,
+        folder: Names = (),
+        include: Names = (),
+        max_results: int = 100,
+    ) -> GrepAnswer:
+        """The lines of the indexable files that hold ``pattern``, secrets masked.
+
+        Raises:
+            InvalidRequestError: an argument cannot be used; the message names it.
+            FolderNotFoundError: no folder was added by this name or path.
+        """
+        with self._call() as opened:
+            request = grep_request(
+                opened.settings,
+                pattern,
+                regex=regex,
+                ignore_case=ignore_case,
+                folders=_names(folder),
+                include=_names(include),
+                max_results=max_results,
+            )
+            return opened.workspace.indexer.grep(request, cancel=self._cancel)
+
+    @checked
+    def cat(self, file: str | Path, *, start_line: int = 0, end_line: int = 0) -> FileText:
+        """An indexable file, secrets masked: ``FOLDER/PATH`` as a hit names it, or a path.
+
+        Lines count from 1, both ends included. Left out, all are read, or those in ``FOLDER/PATH:10-20``.
+
+        Raises:
+            InvalidRequestError: such lines cannot be; the message names the argument.
+            FileNotIndexableError: it is no file that the index would take.
+        """
+        if start_line < 0 or end_line < 0 or (end_line and end_line < start_line):
+            raise InvalidRequestError.of("start_line", f"{start_line} to {end_line} is no range of lines")
+        with self._call() as opened:
+            folders = added_folders(opened.settings)
+            return read_lines(opened.workspace.indexer, folders, os.fspath(file), start_line, end_line)
+
+    def folders(self) -> tuple[Folder, ...]:
+        """The added folders."""
+        with self._call() as opened:
+            return added_folders(opened.settings)
+
+    @checked
+    def status(self, *, skipped: bool = False) -> WorkspaceStatus:
+        """What is indexed, by folder, and what needs attention; with each thing left out if ``skipped``.
+
+        Raises:
+            IndexDamagedError: not even that can be told.
+        """
+        with self._call() as opened:
+            return opened.workspace.indexer.status(skipped_files=skipped)
+
+    @checked
+    def index(
+        self,
+        *targets: str | Path,
+        force: bool = False,
+        rebuild: bool = False,
+        max_files: int = 0,
+        wait: bool = True,
+        on_event: Callable[[RunEvent], None] | None = None,
+    ) -> IndexReport:
+        """Bring ``targets`` up to date: folders, or paths below one; all folders if none is named.
+
+        ``on_event`` hears of each file as it is done. ``wait`` waits for another process that writes.
+
+        Raises:
+            FolderNotFoundError: there is no folder, or a target lies in none.
+            IndexLockedError: another process writes, and ``wait`` is false.
+            StorageError, ModelUnusableError, UnavailableError, CancelledError: as they say; what was committed stays.
+        """
+        with self._call() as opened:
+            check_any_folder(opened.settings)
+            requests = index_requests(
+                opened.settings,
+                [os.fspath(target) for target in targets],
+                force=force,
+                rebuild=rebuild,
+                max_files=max_files,
+                wait=wait,
+            )
+            run = partial(opened.workspace.indexer.index, on_event=on_event or _unheard, cancel=self._cancel)
+            return run_in_turn(requests, run)
+
+    def close(self) -> None:
+        """Let no further call begin; what is open closes with the last call that is under way."""
+        self._source.close()
+
+    @contextmanager
+    def _call(self) -> Iterator[current.Opened]:
+        if self._source.closed:
+            raise UnavailableError("the corpus is closed", hint="Open it again with open_corpus().")
+        with self._source.call() as opened:
+            yield opened
+
+
+def open_corpus(config: str | Path | None = None, *, server: str | None = None, index: str = "") -> Corpus:
+    """The corpus that the settings in effect describe, as the command line would use it here and now.
+
+    ``config`` is a project, or a settings file in place of the user's; ``server`` is ``HOST[:PORT]``, or empty for this
+    machine's index; ``index`` the name of an index apart from the added folders. Models load with the first question.
+
+    Warns:
+        UserWarning: a setting is not known, and not used.
+
+    Raises:
+        ConfigError: settings cannot be used as they are.
+        InvalidRequestError: ``server`` and ``index`` contradict each other.
+        IndexMissingError: no index has that name.
+    """
+    source, told = open_source(config, server, index)
+    for warning in told:
+        warnings.warn(warning, stacklevel=2)
+    return Corpus(source)
+
+
+@checked
+def open_source(config: str | Path | None, server: str | None, index: str) -> tuple[current.Corpus, tuple[str, ...]]:
+    """What both kinds of corpus ask, and what is odd about its settings."""
+    if server is not None and index:
+        raise InvalidRequestError.of("index", "a named index lies on this machine: give either index or server")
+    path = None if config is None else Path(config)
+    flags = {} if server is None else {"server": server}
+    load = partial(load_settings, path, flags=flags, cwd=working_directory(), index=index)
+    return current.Corpus(load, open_workspace), load().warnings
+
+
+def _request(settings: Settings, query: str, asked: Asked) -> SearchRequest:
+    options = SearchOptions(
+        folders=_names(asked.get("folder", ())),
+        include=_names(asked.get("include", ())),
+        exclude=_names(asked.get("exclude", ())),
+        languages=_names(asked.get("language", ())),
+        kinds=_names(asked.get("kind", ())),
+        statuses=_names(asked.get("status", ())),
+        since=asked.get("since", ""),
+        before=asked.get("before", ""),
+        everything=asked.get("everything", False),
+        rerank=asked.get("rerank"),
+        min_score=asked.get("min_score"),
+        relative_cutoff=asked.get("relative_cutoff"),
+    )
+    request = search_request(settings, query, options)
+    limit, mode, wait = asked.get("limit"), asked.get("mode"), asked.get("wait")
+    return replace(
+        request,
+        limit=request.limit if limit is None else limit,
+        mode=request.mode if mode is None else SearchMode(mode),
+        wait_seconds=request.wait_seconds if wait is None else wait,
+        graph_hops=int(asked.get("graph", False)),
+        max_tokens=asked.get("max_tokens", 0),
+        further=asked.get("further", 0),
+    )
+
+
+def _names(given: Names) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _unheard(_event: RunEvent) -> None:
+    return None
