@@ -8,10 +8,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
+
+TRIES, PAUSE_SECONDS = 5, 0.02
+"""Whoever only asks (:func:`is_locked`) holds a lock for a moment, so a lock is not given up at the first try."""
 
 
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:
@@ -36,9 +40,16 @@ def try_file_lock(path: Path, *, mode: int = 0o600) -> Iterator[bool]:
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, mode)
     try:
-        yield try_lock(descriptor)
+        yield any(_tries(descriptor))
     finally:
         os.close(descriptor)
+
+
+def _tries(descriptor: int) -> Iterator[bool]:
+    for number in range(TRIES):
+        if number:
+            time.sleep(PAUSE_SECONDS)
+        yield try_lock(descriptor)
 
 
 def is_locked(path: Path) -> bool:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
+
+import pytest
 
 from everfind_core.file_locks import is_locked, try_file_lock, try_lock
 
@@ -27,6 +30,15 @@ def test_whoever_only_asks_locks_nobody_out(tmp_path: Path) -> None:
     finally:
         os.close(one)
         os.close(two)
+
+
+def test_a_lock_is_had_although_somebody_asked_at_that_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lock").touch()
+    asking = os.open(tmp_path / "lock", os.O_RDONLY)
+    assert try_lock(asking, shared=True)
+    monkeypatch.setattr(time, "sleep", lambda _seconds: os.close(asking))
+    with try_file_lock(tmp_path / "lock") as held:
+        assert held
 
 
 def test_a_link_is_no_lock(tmp_path: Path) -> None:
