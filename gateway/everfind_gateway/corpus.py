@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 Names: TypeAlias = str | Sequence[str]
 """One name, or several."""
+Folders: TypeAlias = str | Path | Sequence[str | Path]
+"""The same, also as paths."""
 RelationName: TypeAlias = Literal["caller", "callee", "reference", "similar"]
 
 
@@ -67,7 +69,7 @@ class Asked(TypedDict, total=False):
 
     limit: int | None
     mode: Literal["hybrid", "semantic", "lexical"] | None
-    folder: Names
+    folder: Folders
     include: Names
     exclude: Names
     language: Names
@@ -137,7 +139,7 @@ class Corpus:
         *,
         relation: RelationName | Sequence[RelationName] = (),
         limit: int | None = None,
-        folder: Names = (),
+        folder: Folders = (),
         include: Names = (),
         exclude: Names = (),
         language: Names = (),
@@ -162,7 +164,7 @@ class Corpus:
         *,
         regex: bool = False,
         ignore_case: bool = False,
-        folder: Names = (),
+        folder: Folders = (),
         include: Names = (),
         max_results: int = 100,
     ) -> GrepAnswer:
@@ -318,8 +320,8 @@ def _request(settings: Settings, query: str, asked: Asked) -> SearchRequest:
     )
 
 
-def _names(given: Names) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _names(given: Folders) -> tuple[str, ...]:
+    return tuple(os.fspath(one) for one in ((given,) if isinstance(given, str | Path) else given))
 
 
 def _unheard(_event: RunEvent) -> None:

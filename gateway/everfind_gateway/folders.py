@@ -111,7 +111,17 @@ def find_folder(folders: Sequence[Folder], target: str) -> Folder:
 
 
 def existing_path(given: str) -> str:
-    """The operating system's path that a user means: as typed if it is there, else as everfind prints it."""
+    """The operating system's path that a user means: as typed if it is there, else as everfind prints it.
+
+    Raises:
+        InvalidRequestError: no path can be so.
+    """
+    try:
+        possible = b"\0" not in os.fsencode(given)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise InvalidRequestError.of("path", "it holds NUL or a lone surrogate, which no path has")
     given = os.path.expanduser(given)  # noqa: PTH111 - paths stay text: they may hold bytes that are not UTF-8
     return given if os.path.lexists(given) else decode_os_path(typed_path(given))
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from everfind_core.errors import FileNotIndexableError, FolderNotFoundError
+from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, InvalidRequestError
 from everfind_core.folder_rules import indexed_folders
 from everfind_core.model import (
     FileRef,
@@ -50,7 +50,7 @@ def search_request(settings: Settings, query: str, options: SearchOptions) -> Se
         FolderNotFoundError: an option names a folder that is neither added nor in the index.
     """
     return SearchRequest(
-        query=query.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+        query=_text("query", query),
         limit=settings.limit,
         mode=SearchMode(settings.mode),
         wait_seconds=settings.wait_seconds,
@@ -73,9 +73,21 @@ def related_request(
     request = RelatedRequest(relations=tuple(relations), limit=settings.limit, filters=_filters(settings, options))
     place = place_in(target)
     if place is None:
-        return replace(request, symbol=target.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+        return replace(request, symbol=_text("symbol", target))
     file = file_reference(searchable_folders(settings), place.path)
     return replace(request, folder=file.folder, path=file.path, line=place.start)
+
+
+def _text(field: str, given: str) -> str:
+    """What was typed; bytes of the terminal that are not UTF-8 are replaced.
+
+    Raises:
+        InvalidRequestError: it holds a lone surrogate, which no terminal gives.
+    """
+    try:
+        return given.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        raise InvalidRequestError.of(field, "it holds a lone surrogate, which is no text") from None
 
 
 def _filters(settings: Settings, options: SearchOptions) -> Filters:
@@ -136,7 +148,7 @@ def grep_request(
     """
     known = added_folders(settings) if folders else ()
     return GrepRequest(
-        pattern=pattern.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+        pattern=_text("pattern", pattern),
         regex=regex,
         case_sensitive=not ignore_case,
         folders=tuple(dict.fromkeys(find_folder(known, given).name for given in folders)),
@@ -168,7 +180,10 @@ def index_requests(
 
     Raises:
         FolderNotFoundError: a target is no folder's name and lies in no folder.
+        InvalidRequestError: ``max_files`` is negative.
     """
+    if max_files < 0:
+        raise InvalidRequestError.of("max_files", f"{max_files} is negative; 0 means no limit")
     whole: list[str] = []
     below: list[tuple[str, str]] = []
     folders = added_folders(settings) if targets else ()

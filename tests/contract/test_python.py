@@ -77,7 +77,9 @@ CASES: dict[str, Case] = {
         ["search", "when can a token be renewed", "--limit", "3", "--explain", "--further", "2"],
     ),
     "filters": (
-        lambda c: search_json(c.search("token", folder="docs", exclude=["decisions"], mode="lexical", everything=True)),
+        lambda c: search_json(
+            c.search("token", folder=[Path("docs")], exclude=["decisions"], mode="lexical", everything=True)
+        ),
         ["search", "token", "--folder", "docs", "--exclude", "decisions", "--mode", "lexical", "--all"],
     ),
     "budget": (
@@ -145,6 +147,11 @@ REFUSED: dict[str, tuple[Callable[[Any], object], type[EverfindError], str]] = {
     "no question": (lambda c: c.search(" "), InvalidRequestError, "query"),
     "no text": (lambda c: c.search(None), InvalidRequestError, "query"),
     "text for a number": (lambda c: c.search("a", limit="5"), InvalidRequestError, "limit"),
+    "half a character": (lambda c: c.search("a\ud800"), InvalidRequestError, "query"),
+    "half a character in a pattern": (lambda c: c.grep("a\ud800"), InvalidRequestError, "pattern"),
+    "half a character in a path": (lambda c: c.cat("a\ud800"), InvalidRequestError, "path"),
+    "no path": (lambda c: c.cat("docs\0"), InvalidRequestError, "path"),
+    "fewer files than none": (lambda c: c.index(max_files=-1), InvalidRequestError, "max_files"),
     "out of range": (lambda c: c.gather("a", limit=101), InvalidRequestError, "limit"),
     "a number for a name": (lambda c: c.search("a", folder=3), InvalidRequestError, "folder"),
     "unknown": (lambda c: c.search("a", folders=["docs"]), InvalidRequestError, "folders"),
