@@ -204,6 +204,36 @@ def test_links_lead_nowhere(served: Served) -> None:
     assert served.refusal("index", {"paths": ["code/linked"]})
 
 
+PLACES: tuple[tuple[str, dict[str, Any], str], ...] = (
+    *(("search", {"query": "root user"}, name) for name in ("folders", "include", "exclude")),
+    *(("gather", {"query": "root user"}, name) for name in ("folders", "include", "exclude")),
+    *(("related", {"target": "refresh_token"}, name) for name in ("folders", "include", "exclude")),
+    *(("grep", {"pattern": "root:"}, name) for name in ("folders", "globs")),
+    ("related", {}, "target"),
+    ("cat_file", {}, "path"),
+    ("index", {}, "paths"),
+    ("search_notes", {"query": "root user"}, "exclude"),
+    ("codebase_search", {"information_request": "root user"}, "directory_path"),
+)
+"""Each argument of each tool that takes a place."""
+
+
+@pytest.mark.usefixtures("link_out")
+def test_no_argument_of_any_tool_leads_outside(served: Served) -> None:
+    async def use(client: Client) -> None:
+        for tool, arguments, name in PLACES:
+            for path in (*OUTSIDE[:5], "code/../..", "/", "..", "../**", "/etc/**", "linked/**"):
+                result = await client.call_tool(tool, {**arguments, name: path})
+                found = result.structured_content or {}
+                shown = [*found.get("hits", []), *found.get("matches", []), *found.get("answer", {}).get("hits", [])]
+                shown += [one["hit"] for one in found.get("related", [])]
+                assert {f"{one['folder']}/{one['path']}" for one in shown} <= set(FILES)
+                assert "root:x" not in text_of(result)
+                assert result.is_error or name not in ("path", "paths", "directory_path")
+
+    served.ask(use)
+
+
 @pytest.mark.parametrize("path", ["/etc", "/", "..", "~", "code/../..", "nope", "\0", "/nope/a b"])
 def test_nothing_outside_is_indexed(served: Served, path: str) -> None:
     before = served.config.read_bytes()

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.support.agents import MODES, check_output
+from tests.support.agents import MODES, TOOL_CALLS, check_output
 from tests.support.corpus import write_corpus
 from tests.support.processes import Home
 
@@ -84,6 +84,28 @@ def test_many_clients_share_one_server(guarded: str, mode: str) -> None:
         return answers
 
     assert anyio.run(main) == [6] * 8
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_tool_answers_over_http(guarded: str, mode: str) -> None:
+    told: list[float] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
+    async def main() -> None:
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as http,
+            Client(streamable_http_client(guarded, http_client=http), mode=mode) as client,
+        ):
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            for name, arguments in TOOL_CALLS:
+                result = await client.call_tool(name, arguments, progress_callback=tell if name == "index" else None)
+                check_output(tools.pop(name), result)
+            assert not tools
+
+    anyio.run(main)
+    assert told == sorted(set(told))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import psutil
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.support.agents import MODES, check_output, text_of
+from tests.support.agents import MODES, TOOL_CALLS, check_output, text_of
 from tests.support.corpus import write_corpus
 from tests.support.processes import Home
 
@@ -141,16 +141,7 @@ def raw(home: Home) -> Iterator[Raw]:
 def test_a_host_lists_and_calls_every_tool(home: Home, mode: str) -> None:
     async def use(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        for name, arguments in (
-            ("search", {"query": "when can a session be extended"}),
-            ("gather", {"query": "refresh_token"}),
-            ("related", {"target": "refresh_token"}),
-            ("list_folders", {}),
-            ("cat_file", {"path": "docs/auth.md"}),
-            ("grep", {"pattern": "WriteAtomic"}),
-            ("status", {}),
-            ("index", {}),
-        ):
+        for name, arguments in TOOL_CALLS:
             check_output(tools.pop(name), await client.call_tool(name, arguments))
         assert not tools
 
@@ -374,6 +365,14 @@ def test_settings_that_cannot_be_used_end_it_with_a_sentence(home: Home, tmp_pat
     assert ended.stdout == ""
     assert "not valid TOML" in ended.stderr
     assert home.run("mcp", "--tool", "nope", code=2).stderr.startswith("everfind: mcp_tools:")
+
+
+def test_a_cloned_projects_settings_cannot_widen_what_agents_reach(home: Home, tmp_path: Path) -> None:
+    (tmp_path / ".everfind").mkdir()
+    (tmp_path / ".everfind/config.toml").write_text('workspace_roots = ["/"]\n', encoding="utf-8")
+    ended = home.run("--config", str(tmp_path), "mcp", code=3)
+    assert ended.stdout == ""
+    assert "workspace_roots" in ended.stderr
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])

@@ -21,6 +21,17 @@ from everfind_gateway.settings import Settings, load_settings
 T = TypeVar("T")
 MODES = ("legacy", "auto")
 """The protocol of today's hosts, and the newest revision."""
+TOOL_CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("search", {"query": "when can a session be extended"}),
+    ("gather", {"query": "refresh_token"}),
+    ("related", {"target": "refresh_token"}),
+    ("list_folders", {}),
+    ("cat_file", {"path": "docs/auth.md"}),
+    ("grep", {"pattern": "WriteAtomic"}),
+    ("status", {}),
+    ("index", {}),
+)
+"""A call of each tool that is there without settings, over the tests' corpus."""
 
 
 @dataclass(frozen=True)

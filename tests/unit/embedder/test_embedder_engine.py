@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, InvalidRequestError, ModelUnusableError
 from everfind_core.model import InputKind, ModelSource, Vectors
-from everfind_core.ports import Embedder
+from everfind_core.ports import Embedder, TokenIds
 from everfind_embedder import EmbedderSettings, open_embedder
+from everfind_embedder.encoder import RUN_TOKENS
 from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loaded import LoadedModel
 from everfind_embedder.packaged import GRAPH_REVISION, INT8_ROWS, load_packaged
@@ -109,15 +111,21 @@ def test_nul_characters_change_nothing(embedder: OnnxEmbedder) -> None:
     np.testing.assert_allclose(plain, nul, atol=1e-6)
 
 
-def test_a_cancelled_call_ends_early(embedder: OnnxEmbedder) -> None:
-    cancel = Cancellation()
-    timer = threading.Timer(0.05, cancel.cancel)
-    timer.start()
-    start = time.monotonic()
+def test_a_cancelled_call_begins_no_further_run() -> None:
+    cancel, lengths = Cancellation(), list[int]()
+
+    class Cancelling:
+        def run(self, ids: TokenIds) -> Vectors:
+            cancel.cancel()
+            lengths.append(ids.size)
+            return np.zeros((len(ids), 384), np.float32)
+
+    engine = OnnxEmbedder(lambda: replace(load_packaged(), encoder=Cancelling()), threads=2)
     with pytest.raises(CancelledError):
-        embedder.embed_tokens([np.full(250, 7592, np.int64)] * 50_000, cancel=cancel)
-    assert time.monotonic() - start < 30, "all of it takes minutes"
-    assert embedder.embed(["goes on"], QUERY).shape == (1, 384)
+        engine.embed_tokens([np.full(250, 7592, np.int64)] * 5_000, cancel=cancel)
+    engine.close()
+    assert 1 <= len(lengths) <= 2, "one a thread, each some hundredths of a second"
+    assert max(lengths) <= RUN_TOKENS
 
 
 def test_a_query_does_not_wait_for_a_bulk_batch(embedder: OnnxEmbedder) -> None:

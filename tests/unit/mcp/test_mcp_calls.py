@@ -63,11 +63,18 @@ def test_a_fault_is_a_short_sentence_and_the_log_has_the_rest(
 
 @pytest.mark.parametrize("mode", MODES)
 def test_progress_increases_until_the_end(served: Served, engines: FakeEngines, mode: str) -> None:
-    engines.on_run = lambda _cancel: time.sleep(PROGRESS_SECONDS * 3)
+    heard = threading.Event()
+
+    def work(_cancel: Cancellation | None) -> None:
+        assert heard.wait(60)
+
+    engines.on_run = work
     told: list[tuple[float, float | None, str | None]] = []
 
     async def tell(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message))
+        if progress > 0:
+            heard.set()
 
     async def use(client: Client) -> None:
         result = await client.call_tool("index", {}, progress_callback=tell)
