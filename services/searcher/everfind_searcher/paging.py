@@ -36,8 +36,13 @@ def paged(
             tokens=sum(hit.tokens for hit in hits),
         )
 
+    whole = with_page(page_of(admitted, start, request, None))
     if budget is None:
-        return with_page(page_of(admitted, start, request, None))
+        return whole
+    if whole.tokens <= budget.tokens:  # it may fit: one count instead of many
+        size = budget.of_answer(whole)
+        if size <= budget.tokens:
+            return replace(whole, tokens=size)
 
     def within(tokens: int) -> SearchAnswer:
         room = Room(
