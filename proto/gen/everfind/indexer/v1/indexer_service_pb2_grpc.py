@@ -129,7 +129,7 @@ class IndexerServiceServicer:
 
     def RemoveFolder(self, request, context):
         """Removes a folder, and its chunks unless told to keep them: all of it, or after an error nothing. Waits for a run that
-        is under way. A folder of the server's own settings is refused.
+        is under way. A folder that the settings of a service name is refused; `everfind serve` lets go of any of its user's.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -42,7 +42,7 @@ class IndexerServiceStub:
     """
     RemoveFolder: _grpc.UnaryUnaryMultiCallable[_indexer_service_pb2.RemoveFolderRequest, _indexer_service_pb2.RemoveFolderResponse]
     """Removes a folder, and its chunks unless told to keep them: all of it, or after an error nothing. Waits for a run that
-    is under way. A folder of the server's own settings is refused.
+    is under way. A folder that the settings of a service name is refused; `everfind serve` lets go of any of its user's.
     """
     CreateIndexRun: _grpc.UnaryUnaryMultiCallable[_run_pb2.CreateIndexRunRequest, _indexer_service_pb2.CreateIndexRunResponse]
     """Starts a run, or finds the one that has the same request id."""
@@ -80,7 +80,7 @@ class IndexerServiceAsyncStub(IndexerServiceStub):
     """
     RemoveFolder: _aio.UnaryUnaryMultiCallable[_indexer_service_pb2.RemoveFolderRequest, _indexer_service_pb2.RemoveFolderResponse]  # type: ignore[assignment]
     """Removes a folder, and its chunks unless told to keep them: all of it, or after an error nothing. Waits for a run that
-    is under way. A folder of the server's own settings is refused.
+    is under way. A folder that the settings of a service name is refused; `everfind serve` lets go of any of its user's.
     """
     CreateIndexRun: _aio.UnaryUnaryMultiCallable[_run_pb2.CreateIndexRunRequest, _indexer_service_pb2.CreateIndexRunResponse]  # type: ignore[assignment]
     """Starts a run, or finds the one that has the same request id."""
@@ -133,7 +133,7 @@ class IndexerServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_indexer_service_pb2.RemoveFolderResponse, _abc.Awaitable[_indexer_service_pb2.RemoveFolderResponse]]:
         """Removes a folder, and its chunks unless told to keep them: all of it, or after an error nothing. Waits for a run that
-        is under way. A folder of the server's own settings is refused.
+        is under way. A folder that the settings of a service name is refused; `everfind serve` lets go of any of its user's.
         """
 
     @_abc_1.abstractmethod
