@@ -88,7 +88,7 @@ def read_written(index: Path) -> WrittenFiles | None:
         return None
     except OSError as error:
         raise storage_error(error, index) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise file_damaged(path, "cannot be read") from error
 
 

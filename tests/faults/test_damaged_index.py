@@ -178,6 +178,20 @@ def test_a_start_of_the_machine_after_which_all_is_well(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind", ["part_0_invert.lance", "metadata.lance", "page_data.lance", "bitmap_page_lookup.lance"]
+)
+def test_a_search_structure_that_is_gone_is_noticed_and_mended(sound: RealIndex, tmp_path: Path, kind: str) -> None:
+    index = sound.copied(tmp_path)
+    (index.directory / min(name for name in in_use(sound) if name.name == kind)).unlink()
+    assert is_told(index)
+    report = index.repair()
+    assert (report.indexed, report.chunks_embedded) == (0, 0)
+    assert not is_told(index)
+    assert index.found() == found(sound)
+
+
+@pytest.mark.slow
 def test_nothing_left_of_the_table_is_a_new_index_without_embedding(sound: RealIndex, tmp_path: Path) -> None:
     index = sound.copied(tmp_path)
     for path in index.directory.glob("indexes/*/chunks.lance/_versions/*"):

@@ -16,6 +16,7 @@ from everfind_indexer.store.errors import store_errors
 if TYPE_CHECKING:
     from lance.fragment import LanceFragment
 
+_INDICES: Final = "_indices/"
 _TRANSACTION: Final = "transaction file"
 
 Damage = tuple[str, str]
@@ -39,6 +40,13 @@ def referenced(dataset: lance.LanceDataset, table: Path) -> list[str]:
     """
     manifests = {path.relative_to(table).as_posix() for path in (table / "_versions").glob("*.manifest")}
     return sorted(version_files(dataset) | manifests)
+
+
+def lost_structures(dataset: lance.LanceDataset, table: Path, written: WrittenFiles) -> list[str]:
+    """The noted files of search structures in use that are absent: the library lists only those that are there."""
+    used = {str(segment.uuid) for index in dataset.describe_indices() for segment in index.segments}
+    noted = (name for name in written.files if name.startswith(_INDICES) and name.split("/")[1] in used)
+    return sorted(name for name in noted if not (table / name).exists())
 
 
 def check_files(dataset: lance.LanceDataset, table: Path) -> None:
@@ -65,6 +73,7 @@ def settle_written(
     if written is not None:
         known = written.files
         absent = [name for name in names if name in known and not (table / name).exists()]
+        absent += lost_structures(dataset, table, written)
         if absent:
             raise file_damaged(table / absent[0], "is absent")
         unknown = [name for name in names if name not in known]
@@ -88,7 +97,7 @@ def table_damage(index: Path, written: WrittenFiles | None) -> list[Damage]:
         found = dict(_by_size(dataset, table))
         if written is None:
             return [*found.items(), *(one for one in _by_reading(dataset) if one[0] not in found)]
-        names = referenced(dataset, table)
+        names = [*referenced(dataset, table), *lost_structures(dataset, table, written)]
     found |= find_damage(table, written, [name for name in names if name in written.files])
     found |= {name: "was never noted as written" for name in names if name not in written.files}
     return sorted(found.items())
