@@ -7,6 +7,7 @@ if size and digest are right.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -20,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
-from everfind_core.errors import ArchiveUnusableError
+from everfind_core.errors import ArchiveUnusableError, StorageError, StorageFullError
 from everfind_core.index_directory import Manifest, check_format, manifest_from, storage_error
 from everfind_core.model import Folder
 
@@ -100,7 +101,10 @@ def write_archive(target: Path, directory: Path, header: Header) -> None:
                 with (directory / member.name).open("rb") as content:
                     archive.addfile(_entry(member.name, member.size), content)
     except OSError as error:
-        raise storage_error(error, target.parent) from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise (StorageFullError if full else StorageError)(
+            f"cannot write {target}: {error.strerror or error}", hint="Name a new file in a directory with room for it."
+        ) from error
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What is known of the embedding models that people use, and where that is known from."""
+"""What is known of the embedding models that people use, and where to check it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ModelFacts:
 
     ``window`` in tokens, special ones included. ``floor`` is the evidence (:mod:`everfind_core.ranking.admission`)
     below which an answer is noise; None if nobody measured it. ``multilingual``: trained on scripts besides Latin.
-    ``source`` says where the facts stand.
+    ``source`` is the page to check them by.
     """
 
     id: str

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -196,7 +197,11 @@ def _failed(check: str, error: EverfindError, severity: Severity = Severity.ERRO
 
 
 def _size_of(directory: Path) -> int:
-    return sum(file.stat().st_size for file in directory.glob("*") if file.is_file())
+    total = 0
+    for file in directory.glob("*"):
+        with suppress(OSError):  # others use it: their files come and go
+            total += file.stat().st_size if file.is_file() else 0
+    return total
 
 
 def _nearest_existing(path: Path) -> Path:

@@ -71,6 +71,7 @@ def remove(
 ) -> None:
     """Remove a folder, and its text from the index. Its files stay as they are."""
     from everfind_core.model import RemoveFolderRequest
+    from everfind_core.numbers import count
     from everfind_gateway.folders import find_folder
 
     if keep_index and (purge or named):
@@ -86,7 +87,7 @@ def remove(
             note(f"the index is being written by {writer}; waiting for it to end")
         request = RemoveFolderRequest(wanted, keep_index, purge)
         removed = workspace.indexer.remove_folder(request, cancel=cancel)
-    what = "its index is kept" if keep_index else f"{removed.files_forgotten:,} files forgotten"
+    what = "its index is kept" if keep_index else f"{count(removed.files_forgotten, 'file')} forgotten"
     emit(f"removed {printable(removed.folder.name)}  {shown_path(removed.folder.root)}  ({what})")
 
 
@@ -264,6 +265,7 @@ def _list_named(*, as_json: bool) -> None:
 def _remove_named(started: Runtime, name: str, *, purge: bool) -> None:
     """Delete a named index as a whole, once nobody writes it."""
     from everfind_core.model import RemoveFolderRequest
+    from everfind_core.numbers import count
     from everfind_gateway.named import delete, named_index
 
     found = named_index(name)
@@ -275,7 +277,7 @@ def _remove_named(started: Runtime, name: str, *, purge: bool) -> None:
             with suppress(IndexDamagedError, IndexIncompatibleError):  # it goes, whatever it is
                 forgotten += workspace.indexer.remove_folder(request, cancel=cancel).files_forgotten
     delete(found)
-    emit(f"removed the index {printable(name)}  ({forgotten:,} files forgotten)")
+    emit(f"removed the index {printable(name)}  ({count(forgotten, 'file')} forgotten)")
 
 
 def _listed(settings: Settings) -> list[tuple[Folder, bool]]:

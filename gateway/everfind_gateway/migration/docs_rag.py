@@ -76,8 +76,11 @@ def _listed(plan: Plan, document: Mapping[str, Any], key: str) -> list[str]:
 def _take_model(plan: Plan, document: Mapping[str, Any]) -> None:
     """The model where one is named; floors are measured for a model, so they come with it or not at all."""
     model = document.get("embedModel")
-    if model is not None:
+    if isinstance(model, str):
         plan.settings["model"] = f"ollama:{model}"
+    elif model is not None:
+        plan.leave("embedModel", "it is no text")
+        model = None
     for key in _ENDPOINTS:
         if key in document and model is not None:
             plan.settings["model_endpoint"] = document[key]

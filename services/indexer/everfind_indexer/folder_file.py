@@ -58,6 +58,7 @@ class FolderFile:
         self._settled = tuple(settled)
         self._guard = threading.Lock()
         self._seen: tuple[int, int] | None = None
+        self._listed: tuple[Folder, ...] = ()
         self._added: tuple[Folder, ...] = ()
 
     def folders(self) -> tuple[Folder, ...]:
@@ -76,7 +77,7 @@ class FolderFile:
             folder = Folder(
                 new_name(root, known, indexed_folders(self._directory), name), encode_os_path(root), include
             )
-            self._write((*self._added, folder))
+            self._write((*self._listed, folder))
             return folder
 
     def check_removable(self, folder: Folder) -> None:
@@ -92,19 +93,23 @@ class FolderFile:
         """See :meth:`FolderSource.remove`."""
         with self._guard:
             self._now()
-            self._write(tuple(one for one in self._added if one.name != folder.name))
+            self._write(tuple(one for one in self._listed if one.name != folder.name))
 
     def _now(self) -> tuple[Folder, ...]:
         seen = self._stamp()
         if seen != self._seen:
-            self._added = () if seen is None else self._without_clashes(_read(self._path))
+            self._take(() if seen is None else _read(self._path))
             self._seen = seen
         return (*self._settled, *self._added)
 
-    def _write(self, added: tuple[Folder, ...]) -> None:
+    def _take(self, listed: tuple[Folder, ...]) -> None:
+        self._listed, self._added = listed, self._without_clashes(listed)
+
+    def _write(self, listed: tuple[Folder, ...]) -> None:
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_json(self._path, {"format": FORMAT, "folders": [asdict(folder) for folder in added]})
-        self._added, self._seen = added, self._stamp()
+        write_json(self._path, {"format": FORMAT, "folders": [asdict(folder) for folder in listed]})
+        self._take(listed)
+        self._seen = self._stamp()
 
     def _stamp(self) -> tuple[int, int] | None:
         try:

@@ -18,7 +18,6 @@ from everfind_core.errors import (
     IndexDamagedError,
     IndexMissingError,
     InvalidRequestError,
-    StorageError,
     StorageFullError,
 )
 from everfind_core.index_directory import (
@@ -79,11 +78,11 @@ def import_index(
             location.read_calibration()
             _move_folders(location, folders)
             target.write_coverage({folder.name: folder for folder in folders})
-    except (IndexDamagedError, StorageError, KeyError) as error:
+    except BaseException as error:
         shutil.rmtree(location.directory, ignore_errors=True)
-        if isinstance(error, StorageError):
-            raise
-        raise ArchiveUnusableError(f"{source} cannot be imported: {error}", hint="Export it again.") from error
+        if isinstance(error, IndexDamagedError | KeyError):
+            raise ArchiveUnusableError(f"{source} cannot be imported: {error}", hint="Export it again.") from error
+        raise
     make_current(index_directory, location)
     remove_others(index_directory, location)
     return header

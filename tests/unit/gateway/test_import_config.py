@@ -174,6 +174,14 @@ def test_a_named_model_comes_with_its_floor_and_two_vaults_keep_their_own_rules(
     assert left_out(written)["mcp_name"] == f"{user_config} has it already, as 'proj-docs'"
 
 
+def test_a_model_that_is_no_text_is_left_out_with_its_floor(everfind: Run, home: Path, user_config: Path) -> None:
+    written = imported(everfind, "docs-rag-mcp", docs_rag_config(home / "one", embedModel={"name": "bge-m3"}))
+    assert tomllib.loads(user_config.read_text()).keys().isdisjoint({"model", "min_score"})
+    why = left_out(written)
+    assert why["embedModel"] == "it is no text"
+    assert "minScore" in why
+
+
 def test_a_project_takes_only_what_it_may(everfind: Run, project: Path, user_config: Path) -> None:
     ours = project / ".everfind" / "config.toml"
     ours.write_text("folders = []\n")

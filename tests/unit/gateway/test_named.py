@@ -55,7 +55,7 @@ def test_from_a_directory_to_answers_and_away_again(everfind: Run, home: Path, l
         ]
     }
     assert everfind("list", "--named").out == f"lib  lib  {lib}\n"
-    assert everfind("remove", "lib", "--named").out == "removed the index lib  (1 files forgotten)\n"
+    assert everfind("remove", "lib", "--named").out == "removed the index lib  (1 file forgotten)\n"
     assert not (home / "data/everfind/named/lib").exists()
     assert (lib / "a.md").exists()
     assert paths() == ["notes/n.md"]

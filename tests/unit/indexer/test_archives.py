@@ -117,8 +117,11 @@ def test_nothing_to_export(other: RealIndex) -> None:
 
 
 def test_a_place_that_cannot_be_written(made: RealIndex, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="cannot write"):
-        made.engine().export(tmp_path / "absent" / "index.tar")
+    for target in (tmp_path / "absent" / "index.tar", tmp_path):
+        with pytest.raises(StorageError, match=f"cannot write {target}: ") as caught:
+            made.engine().export(target)
+        assert "Name a new file" in caught.value.hint
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}.*"))
 
 
 def test_an_archive_is_for_its_user_only(archive: Path) -> None:
@@ -211,6 +214,10 @@ def newer_everfind(header: dict[str, Any], members: dict[str, bytes]) -> None:
     header["manifest"]["recipe"]["lexical"] = "9"
 
 
+def other_dimensions(header: dict[str, Any], members: dict[str, bytes]) -> None:
+    header["manifest"]["model"]["dimensions"] = 8
+
+
 def endless(header: dict[str, Any], members: dict[str, bytes]) -> None:
     header["generation"] = float("inf")
 
@@ -246,6 +253,7 @@ EDITS = {
     "newer archive": newer_archive,
     "newer index": newer_index,
     "newer everfind": newer_everfind,
+    "other dimensions": other_dimensions,
     "endless": endless,
     "huge": huge,
 }

@@ -112,7 +112,11 @@ def test_the_settings_win_over_the_file(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         file.add(str(tmp_path / name), "", ())
     settled = (Folder("a", "/elsewhere"), Folder("other", str(tmp_path / "b")))
-    known = FolderFile(tmp_path, settled).folders()
-    assert known == (*settled, Folder("c", str(tmp_path / "c")))
+    beside = FolderFile(tmp_path, settled)
+    assert beside.folders() == (*settled, Folder("c", str(tmp_path / "c")))
     assert (tmp_path / FOLDERS).stat().st_mode & 0o777 == 0o644
-    assert [folder.name for folder in file.folders()] == ["a", "b", "c"]
+    (tmp_path / "d").mkdir()
+    beside.remove(Folder("c", str(tmp_path / "c")))
+    assert beside.add(str(tmp_path / "d"), "", ()).name == "d"
+    assert [folder.name for folder in beside.folders()] == ["a", "other", "d"]
+    assert [folder.name for folder in file.folders()] == ["a", "b", "d"]
