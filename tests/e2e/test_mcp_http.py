@@ -15,7 +15,6 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.support.agents import MODES, TOOL_CALLS, check_output
-from tests.support.corpus import write_corpus
 from tests.support.processes import Home
 
 pytestmark = pytest.mark.slow
@@ -45,16 +44,6 @@ def stop(process: subprocess.Popen[str]) -> str:
     out, err = process.communicate(timeout=20)
     assert out == ""
     return err
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    base = tmp_path_factory.mktemp("home")
-    write_corpus(base / "files")
-    home = Home(base)
-    home.run("add", str(base / "files/code"), str(base / "files/docs"))
-    home.run("index")
-    return home
 
 
 @pytest.fixture(scope="module")

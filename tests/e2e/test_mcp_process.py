@@ -21,7 +21,6 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests.support.agents import MODES, TOOL_CALLS, check_output, text_of
-from tests.support.corpus import write_corpus
 from tests.support.processes import Home
 
 PATIENCE = 60
@@ -61,16 +60,6 @@ class Held:
 if sys.argv[1:2] == ["mcp"] or "mcp" in sys.orig_argv:
     sys.meta_path.insert(0, Held())
 '''
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    base = tmp_path_factory.mktemp("home")
-    write_corpus(base / "files")
-    home = Home(base)
-    home.run("add", str(base / "files/code"), str(base / "files/docs"))
-    home.run("index")
-    return home
 
 
 def parameters(home: Home, *options: str, **env: str) -> StdioServerParameters:

@@ -13,7 +13,6 @@ from typing import Any, get_args
 import pytest
 
 from everfind_gateway.setting_values import ToolName
-from tests.support.corpus import write_corpus
 from tests.support.processes import Home
 
 pytestmark = pytest.mark.slow
@@ -43,16 +42,6 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(CLIENT, copy, ignore=shutil.ignore_patterns("node_modules"))
     subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--silent"], cwd=copy, check=True, timeout=300)
     return copy
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    base = tmp_path_factory.mktemp("home")
-    write_corpus(base / "files")
-    home = Home(base)
-    home.run("add", str(base / "files/code"), str(base / "files/docs"))
-    home.run("index")
-    return home
 
 
 def ask(client: Path, home: Home, tools: list[str], calls: list[dict[str, Any]]) -> dict[str, Any]:

@@ -11,20 +11,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.corpus import write_corpus
 from tests.support.processes import Home
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    base = tmp_path_factory.mktemp("home")
-    write_corpus(base / "files")
-    home = Home(base)
-    home.run("add", str(base / "files/code"), str(base / "files/docs"))
-    home.run("index")
-    return home
 
 
 def ended(process: subprocess.Popen[str]) -> str:
