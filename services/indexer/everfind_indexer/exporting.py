@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -86,21 +86,21 @@ def _pinned(location: IndexLocation, scratch: Path) -> int:
 
     Once more where a writer removed that version meanwhile.
     """
-    for attempt in range(1, _ATTEMPTS + 1):
-        try:
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(OSError, ValueError):
             return _copied(location, scratch)
-        except (OSError, ValueError) as error:
-            if attempt == _ATTEMPTS:
-                raise file_damaged(location.directory / TABLE_DIRECTORY, f"cannot be copied: {error}") from error
-            shutil.rmtree(scratch)
-            scratch.mkdir(mode=0o700)
-    raise AssertionError
+        shutil.rmtree(scratch)
+        scratch.mkdir(mode=0o700)
+    try:
+        return _copied(location, scratch)
+    except (OSError, ValueError) as error:
+        raise file_damaged(location.directory / TABLE_DIRECTORY, f"cannot be copied: {error}") from error
 
 
 def _copied(location: IndexLocation, scratch: Path) -> int:
     from everfind_indexer.store.salvage import copy_version  # loads the store's library
 
-    with tempfile.TemporaryDirectory() as copies:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=scratch.parent) as copies:
         copied = Path(copies) / CATALOG
         with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
             catalog.copy_to(copied)
