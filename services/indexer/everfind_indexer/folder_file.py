@@ -134,12 +134,17 @@ class FolderFile:
 def _read(path: Path) -> tuple[Folder, ...]:
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return tuple(Folder(str(f["name"]), str(f["root"]), tuple(map(str, f["include"]))) for f in found["folders"])
+        known = found["format"] == FORMAT
+        folders = tuple(Folder(str(f["name"]), str(f["root"]), tuple(map(str, f["include"]))) for f in found["folders"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _unusable(path) from error
+    if not known:
+        raise _unusable(path)
+    return folders
 
 
 def _unusable(path: Path) -> ConfigError:
     return ConfigError(
-        f"the list of added folders in {path} cannot be read", hint="Restore it, or remove it and add them again."
+        f"the list of added folders in {path} cannot be read, or not by this version of everfind",
+        hint="Restore it, or remove it and add them again.",
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import CancelledError, FolderNotFoundError, PermissionDeniedError
+from everfind_core.errors import CancelledError, ConfigError, FolderNotFoundError, PermissionDeniedError
 from everfind_core.index_directory import FOLDERS
 from everfind_core.model import AddFolderRequest, Folder, IndexReport, IndexRequest, ModelInfo, RemoveFolderRequest
 from everfind_indexer.engine import IndexEngine
@@ -120,3 +120,13 @@ def test_the_settings_win_over_the_file(tmp_path: Path) -> None:
     assert beside.add(str(tmp_path / "d"), "", ()).name == "d"
     assert [folder.name for folder in beside.folders()] == ["a", "other", "d"]
     assert [folder.name for folder in file.folders()] == ["a", "b", "d"]
+
+
+def test_a_list_of_a_later_format_is_not_read_as_this_one(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    FolderFile(tmp_path).add(str(tmp_path / "notes"), "", ())
+    later = (tmp_path / FOLDERS).read_text().replace('"format": 1', '"format": 2').replace('"format":1', '"format":2')
+    (tmp_path / FOLDERS).write_text(later)
+    with pytest.raises(ConfigError, match="not by this version"):
+        FolderFile(tmp_path).folders()
+    assert (tmp_path / FOLDERS).read_text() == later
