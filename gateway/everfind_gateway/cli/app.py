@@ -76,7 +76,7 @@ def everfind(
         bool, typer.Option("--no-server", help="Ask no server: neither a connected one nor this machine's running one.")
     ] = False,
     index_name: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--index",
             metavar="NAME",
@@ -85,7 +85,7 @@ def everfind(
             show_default=False,
             autocompletion=completing.index_names,
         ),
-    ] = "",
+    ] = None,
     version: Annotated[  # noqa: ARG001 - its callback answers
         bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
@@ -93,9 +93,11 @@ def everfind(
     """Semantic search over folders of code and documents."""
     if server is not None and no_server:
         raise InvalidRequestError.of("server", "give either --server or --no-server")
+    if index_name == "":
+        raise InvalidRequestError.of("index", "it is empty", hint="`everfind list --named` shows the names.")
     if server is not None and index_name:
         raise InvalidRequestError.of("index", "a named index lies on this machine: give either --index or --server")
-    context.obj = Runtime(config, server, no_server, index_name)
+    context.obj = Runtime(config, server, no_server, index_name or "")
     if context.invoked_subcommand is None:
         emit(context.get_help())
 

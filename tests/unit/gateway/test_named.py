@@ -83,6 +83,7 @@ def test_more_directories_are_added_once(everfind: Run, engines: FakeEngines, ho
         (("index", "--name", "other"), 2, "needs the directories"),
         (("index", "absent", "--name", "other"), 4, "does not exist"),
         (("index", ".", "--name", "a/b"), 2, "looks like a path"),
+        (("--index", "", "search", "x"), 2, "index: it is empty"),
         (("remove", "nope", "--named"), 5, "no index is named 'nope'"),
         (("remove", "known", "--named", "--keep-index"), 2, "cannot be kept and deleted"),
         (("--index", "known", "mcp", "install", "--client", "claude", "--project", "."), 2, "yours alone"),
