@@ -109,7 +109,7 @@ class ResidentRows:
         found: list[StoredChunk | None] = []
         for address in addresses.tolist():
             copy = copies.get(address >> OFFSET_BITS)
-            place = ABSENT if copy is None else copy.places[address & OFFSETS]
+            place = ABSENT if copy is None else copy.places[int(address & OFFSETS)]
             found.append(None if copy is None or place == ABSENT else copy.chunks[place])
         return found
 
