@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import sys
 import tempfile
 import threading
 import time
@@ -15,7 +14,7 @@ from pathlib import Path
 from bench import corpora
 from bench.figures import Figure, percentile
 from bench.searching import QUESTIONS
-from bench.serving import connect, free_address, served
+from bench.serving import connect, served_corpus
 from everfind_core.errors import EverfindError, OverloadedError
 from everfind_core.model import Folder, IndexRequest, SearchRequest
 from everfind_embedder import EmbedderSettings, open_embedder
@@ -37,6 +36,7 @@ SATURATION = 160
 WARM = 20
 
 Ask = Callable[[str], object]
+Connected = Callable[[], Connection]
 
 
 def measure(*, quick: bool = False) -> Iterator[Figure]:
@@ -44,20 +44,20 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as stack:
         base = Path(scratch)
         engine = _indexed(base, stack, files=10 if quick else FILES)
-        address = free_address()
         home = {f"XDG_{kind}_HOME": str(base / kind.lower()) for kind in ("CONFIG", "DATA", "CACHE", "STATE")}
         env = {**home, "HOME": str(base), "EVERFIND_INDEX_DIR": str(base / "index")}
-        stack.enter_context(
-            served([sys.executable, "-m", "everfind_gateway", "serve", "--listen", address], address, env)
-        )
+        _, address, token = stack.enter_context(served_corpus(env))
+
+        def connected() -> Connection:
+            return connect(address, token)
 
         def bare(question: str) -> object:
             return engine.search(SearchRequest(question))
 
-        yield from _overhead(bare, address)
+        yield from _overhead(bare, connected)
         for clients in CLIENTS[:2] if quick else CLIENTS:
-            yield from _throughput(bare, address, clients, rounds=1 if quick else ROUNDS)
-        yield from _saturation(address)
+            yield from _throughput(bare, connected, clients, rounds=1 if quick else ROUNDS)
+        yield from _saturation(connected)
 
 
 def _indexed(base: Path, stack: contextlib.ExitStack, *, files: int) -> SearchEngine:
@@ -71,9 +71,9 @@ def _indexed(base: Path, stack: contextlib.ExitStack, *, files: int) -> SearchEn
     return engine
 
 
-def _overhead(bare: Ask, address: str) -> Iterator[Figure]:
+def _overhead(bare: Ask, connected: Connected) -> Iterator[Figure]:
     """One client; each question is asked on both ways, one after the other, so that both see the same machine."""
-    with connect(address) as connection:
+    with connected() as connection:
         remote = _remote(connection)
         for question in QUESTIONS[:WARM]:
             bare(question)
@@ -90,11 +90,11 @@ def _overhead(bare: Ask, address: str) -> Iterator[Figure]:
     yield Figure("  what the way costs, p50", over_wire - alone, "ms", 3.0, note=f"{len(times[0])} questions each")
 
 
-def _throughput(bare: Ask, address: str, clients: int, *, rounds: int) -> Iterator[Figure]:
+def _throughput(bare: Ask, connected: Connected, clients: int, *, rounds: int) -> Iterator[Figure]:
     """Closed loops by turns on both ways."""
     ways: dict[str, Loop] = {"bare engine": Loop(), "over gRPC": Loop()}
     with contextlib.ExitStack() as stack:
-        remotes = [_remote(stack.enter_context(connect(address))) for _ in range(clients)]
+        remotes = [_remote(stack.enter_context(connected())) for _ in range(clients)]
         for _ in range(rounds):
             ways["bare engine"].run([bare] * clients, SECONDS)
             ways["over gRPC"].run(remotes, SECONDS)
@@ -107,10 +107,10 @@ def _throughput(bare: Ask, address: str, clients: int, *, rounds: int) -> Iterat
     yield Figure("  errors", errors, "", 0, note=", ".join(ways["over gRPC"].errors))
 
 
-def _saturation(address: str) -> Iterator[Figure]:
+def _saturation(connected: Connected) -> Iterator[Figure]:
     loop = Loop()
     with contextlib.ExitStack() as stack:
-        loop.run([_remote(stack.enter_context(connect(address))) for _ in range(SATURATION)], 2 * SECONDS)
+        loop.run([_remote(stack.enter_context(connected())) for _ in range(SATURATION)], 2 * SECONDS)
     refused = loop.errors.pop(OverloadedError.reason, 0)
     yield Figure(f"over gRPC, {SATURATION} at a time", len(loop.times) / loop.seconds, "queries/s")
     yield Figure("  refused with RESOURCE_EXHAUSTED", refused, "calls")

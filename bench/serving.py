@@ -7,10 +7,13 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+from everfind_rpc.auth import Scope, TokenFile
 from everfind_rpc.channel import Connection, Endpoint
 from everfind_rpc.clients import embedder, indexer, searcher
 
@@ -50,9 +53,21 @@ def served(command: list[str], address: str, env: Mapping[str, str]) -> Iterator
             process.stderr.close()
 
 
-def connect(address: str) -> Connection:
+def connect(address: str, token: str = "") -> Connection:
     """A connection of its own to ``address``."""
-    return Connection(Endpoint(address), SERVICES)
+    return Connection(Endpoint(address, token), SERVICES)
+
+
+@contextlib.contextmanager
+def served_corpus(env: Mapping[str, str]) -> Iterator[tuple[int, str, str]]:
+    """``everfind serve`` within the block; gives its process id, its address, and a token for everything."""
+    with tempfile.TemporaryDirectory() as scratch:
+        tokens = TokenFile(Path(scratch) / "tokens.json")
+        _, token = tokens.create("bench", [Scope.ADMIN])
+        address = free_address()
+        command = [sys.executable, "-m", "everfind_gateway", "serve", "--listen", address]
+        with served(command, address, {**env, "EVERFIND_TOKEN_FILE": str(tokens.path)}) as pid:
+            yield pid, address, token
 
 
 def free_address() -> str:

@@ -17,7 +17,7 @@ from bench import corpora
 from bench.figures import Figure
 from bench.load import Ask, Loop
 from bench.searching import QUESTIONS
-from bench.serving import connect, free_address, served
+from bench.serving import connect, served_corpus
 from everfind_core.model import GatherRequest, GrepRequest, ReadFileRequest, RelatedRequest, SearchRequest
 from everfind_rpc.channel import Connection
 from everfind_rpc.clients.indexer import RemoteIndexer
@@ -42,10 +42,9 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as stack:
         base = Path(scratch)
         code = corpora.stdlib(base / "code", files=FILES)
-        address = free_address()
-        command = [sys.executable, "-m", "everfind_gateway", "serve", "--listen", address]
-        server = psutil.Process(stack.enter_context(served(command, address, _home(base, code))))
-        connections = [stack.enter_context(connect(address)) for _ in range(CLIENTS)]
+        pid, address, token = stack.enter_context(served_corpus(_home(base, code)))
+        server = psutil.Process(pid)
+        connections = [stack.enter_context(connect(address, token)) for _ in range(CLIENTS)]
         _until_indexed(RemoteIndexer(connections[0]))
         asks = [_every_way(connection) for connection in connections]
         yield from _figures("soak", *_soak(server, asks, seconds), bar=1.0)

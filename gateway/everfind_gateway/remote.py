@@ -15,6 +15,7 @@ from everfind_core.paths import encode_os_path
 from everfind_core.ports import Embedder, Indexer, Searcher
 from everfind_gateway.checkouts import CheckedOutIndexer, CheckedOutSearcher, Checkouts
 from everfind_gateway.late import Late
+from everfind_gateway.running import own_token
 from everfind_rpc.channel import Connection, Endpoint
 from everfind_rpc.clients import indexer, searcher
 from everfind_rpc.tls import ClientTls
@@ -97,7 +98,11 @@ def endpoint(settings: Settings) -> Endpoint:
     tls = None
     if settings.server_tls or settings.server_ca or settings.server_certificate:
         tls = ClientTls(settings.server_ca, settings.server_certificate, settings.server_key)
-    return Endpoint(f"{match[1]}:{match[2] or DEFAULT_PORT}", _token(settings.server_token_file), tls)
+    address = f"{match[1]}:{match[2] or DEFAULT_PORT}"
+    token = _token(settings.server_token_file)
+    if not token and tls is None:
+        token = own_token(settings.index_dir, address)
+    return Endpoint(address, token, tls)
 
 
 def _token(file: Path | None) -> str:

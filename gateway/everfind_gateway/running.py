@@ -18,6 +18,7 @@ from everfind_core import __version__
 from everfind_core.file_locks import is_locked, try_file_lock
 from everfind_core.index_directory import SERVER
 from everfind_core.whole_files import replace_file
+from everfind_rpc.hosts import is_loopback
 
 FILE = SERVER
 LOCK = "server.lock"
@@ -64,14 +65,20 @@ class Announcement:
             (self._index_dir / FILE).unlink(missing_ok=True)
         self._held.close()
 
-    def publish(self, address: str) -> None:
-        """Say where the server listens, once it does. An index directory that cannot be written says nothing."""
+    def publish(self, address: str) -> bool:
+        """Say where the server listens, once it does; gives whether clients can read it.
+
+        Not the word of a second server, nor that in an index directory that cannot be written.
+        """
         self._address = address
         if not self.first:
-            return
+            return False
         word = RunningServer(address, self.token, str(self._index_dir), self._digest, __version__, os.getpid())
-        with contextlib.suppress(OSError):
+        try:
             replace_file(self._index_dir / FILE, json.dumps(asdict(word)), durable=False)
+        except OSError:
+            return False
+        return True
 
     def renew(self, digest: str) -> None:
         """Say for which settings the server answers from now on."""
@@ -84,6 +91,19 @@ def announced_server(index_dir: Path) -> RunningServer | None:
     """The server that runs for this index now, whatever its version and settings; None if there is none."""
     word = _read(index_dir / FILE)
     return word if word is not None and is_locked(index_dir / LOCK) else None
+
+
+def own_token(index_dir: Path, address: str) -> str:
+    """The token that this user's server of this index takes, if it is the one that listens at ``address``; else empty.
+
+    ``address`` is HOST:PORT; of this machine's own addresses only loopback counts.
+    """
+    server = announced_server(index_dir)
+    if server is None:
+        return ""
+    asked, running = address.rpartition(":"), server.address.rpartition(":")
+    same_host = asked[0] == running[0] or (is_loopback(asked[0]) and is_loopback(running[0]))
+    return server.token if same_host and asked[2] == running[2] else ""
 
 
 def running_server(index_dir: Path, digest: str) -> RunningServer | None:

@@ -400,7 +400,7 @@ class SettingValues(BaseModel):
     )
     listen: str = _setting(
         "127.0.0.1:50051",
-        "Where `everfind serve` listens. Beyond this machine it needs a token.",
+        "Where `everfind serve` listens. Beyond this machine it does not serve before a token was made.",
         group="Server",
     )
     folder_roots: tuple[Annotated[Path, AfterValidator(_absolute_root)], ...] = _setting(

@@ -45,7 +45,7 @@ class Principal:
 
 
 LOCAL = Principal("local", frozenset(Scope))
-"""The caller of a server that asks for no token: it listens on loopback only."""
+"""Who runs the server, by its own token; and any caller of one that asks for none, which listens on loopback only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Token:
 class TokenFile:
     """The tokens of a server, in a file that is read again whenever it changes. Thread-safe.
 
-    ``own`` is one more, which is in no file: whoever knows it may do everything.
+    ``own`` is one more, which is in no such file: whoever knows it may do everything.
     """
 
     def __init__(self, path: Path, *, own: str = "") -> None:
@@ -94,9 +94,9 @@ class TokenFile:
                 self._seen = seen
             return self._tokens
 
-    def exists(self) -> bool:
-        """Whether there is a file: one without tokens, too, lets nobody in."""
-        return self._stamp() is not None
+    def asked_for(self) -> bool:
+        """Whether a caller must show a token: there is ``own``, or a file. One without tokens, too, lets nobody in."""
+        return bool(self._own) or self._stamp() is not None
 
     def authenticate(self, header: str) -> Principal:
         """Who sent an ``authorization`` header.

@@ -102,7 +102,7 @@ class Handlers:
         max_calls: int,
         max_streams: int,
     ) -> None:
-        """Prepare. Without ``needs_tokens`` every caller may do everything until there is a token file."""
+        """Prepare. Without ``needs_tokens`` every caller may do everything until there is a token."""
         self._tokens = tokens
         self._needs_tokens = needs_tokens
         self._metrics = metrics
@@ -194,7 +194,7 @@ class Handlers:
         if self._tokens is None:
             return LOCAL
         try:
-            if not self._needs_tokens and not self._tokens.exists():
+            if not self._needs_tokens and not self._tokens.asked_for():
                 return LOCAL
             principal = self._tokens.authenticate(str(metadata.get("authorization", "")))
         except ConfigError as error:

@@ -30,7 +30,7 @@ _log = logging.getLogger("everfind.server")
 class ServerSettings:
     """Where and how to serve.
 
-    ``listen`` is HOST:PORT; on loopback ``tokens`` are asked for as soon as their file exists, elsewhere always.
+    ``listen`` is HOST:PORT; on loopback ``tokens`` are asked for as soon as there is one, elsewhere always.
     ``threads`` run calls, of which ``max_calls`` may be under way or waiting; ``max_streams`` is apart, for those need
     no thread. At the end the server says for ``drain_seconds`` that it stops, so that clients turn to another one, then
     waits ``grace_seconds`` for calls under way. A connection is renewed after ``max_connection_seconds``, which lets

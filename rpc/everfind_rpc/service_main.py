@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from everfind_core import __version__
 from everfind_core.errors import ConfigError, EverfindError
 from everfind_rpc.auth import SecretFile, TokenFile
 from everfind_rpc.channel import Endpoint
+from everfind_rpc.hosts import is_loopback
 from everfind_rpc.logs import configure_logs
 from everfind_rpc.metrics import Metrics, PrometheusMetrics
 from everfind_rpc.server import ServerSettings, run_server
@@ -24,6 +26,7 @@ from everfind_rpc.tls import ClientTls, server_tls
 from everfind_rpc.tracing import configure_tracing
 
 ENV_PREFIX = "EVERFIND_"
+_log = logging.getLogger("everfind.server")
 
 
 class ServiceSettings(BaseSettings):
@@ -129,6 +132,8 @@ def run_service(
         serving = settings.server()
         with contextlib.ExitStack() as stack:
             stack.callback(configure_tracing(name))
+            if serving.tokens is None and is_loopback(serving.listen.rpartition(":")[0]):
+                _log.warning("no EVERFIND_TOKEN_FILE: every user of this machine may make every call")
             run_server(open_services(settings, stack), serving, _metrics(settings, stack))
     except EverfindError as error:
         sys.stderr.write(f"everfind {name}: {error.message}\n" + (f"  hint: {error.hint}\n" if error.hint else ""))

@@ -75,6 +75,9 @@ def test_a_served_corpus_answers_as_the_local_one(home: Home) -> None:
         assert home.json("status", env=remote)["coverage"] == home.json("status")["coverage"]
         outside = Home(home.base / "elsewhere")
         outside.base.mkdir()
+        assert "no token" in outside.run("search", "capybara", env=remote, code=9).stderr
+        assert "no token" in outside.run("remove", "docs", env=remote, code=9).stderr
+        remote["EVERFIND_SERVER_TOKEN"] = home.run("token", "create", "ops", "--scope", "admin").stdout.strip()
         assert outside.json("search", "capybara", env=remote)["hits"] == home.json("search", "capybara")["hits"]
         (home.base / "more").mkdir()
         outside.run("add", str(home.base / "more"), env=remote)
@@ -122,7 +125,10 @@ def test_connect_makes_every_command_ask_the_server(home: Home) -> None:
     laptop = Home(home.base / "laptop")
     laptop.base.mkdir()
     with process(home, "everfind_gateway", "serve", "--listen", address, ready="serving on"):
-        assert "folders     code, docs\n" in laptop.run("connect", address).stdout
+        assert "no token" in laptop.run("connect", address, code=9).stderr
+        token = laptop.base / "token"
+        token.write_text(home.run("token", "create", "laptop", "--scope", "search").stdout)
+        assert "folders     code, docs\n" in laptop.run("connect", address, "--token-file", str(token)).stdout
         assert [f["name"] for f in laptop.json("list")["folders"]] == ["code", "docs"]
         found = laptop.json("search", "capybara")["hits"]
         assert found == home.json("search", "capybara")["hits"]
@@ -143,7 +149,7 @@ def test_what_cannot_work_remotely_says_why(home: Home) -> None:
     assert "is no HOST[:PORT]" in home.run("--server", "http://x", "search", "x", code=3).stderr
 
 
-def test_tokens_are_asked_for_once_there_are_some(home: Home) -> None:
+def test_a_token_limits_its_caller(home: Home) -> None:
     home.run("index")
     assert "without a token" in home.run("serve", "--listen", "0.0.0.0:0", code=3).stderr
     everything = home.run("token", "create", "ops", "--scope", "admin").stdout.strip()
@@ -154,7 +160,7 @@ def test_tokens_are_asked_for_once_there_are_some(home: Home) -> None:
     address = free_address()
     with process(home, "everfind_gateway", "serve", "--listen", address, ready="serving on"):
         asked = {"EVERFIND_SERVER": address}
-        assert "no token" in home.run("search", "x", code=9, env=asked).stderr
+        assert "unknown" in home.run("search", "x", code=9, env={**asked, "EVERFIND_SERVER_TOKEN": "evf_other"}).stderr
         guest = {**asked, "EVERFIND_SERVER_TOKEN": limited}
         assert [f["name"] for f in home.json("list", env=guest)["folders"]] == ["docs"]
         assert "lacks the scope" in home.run("index", code=9, env=guest).stderr

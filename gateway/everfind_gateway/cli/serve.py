@@ -71,8 +71,8 @@ def serve(
 ) -> None:
     """Serve this corpus to gRPC clients, and keep its index up with its folders, until it is told to stop.
 
-    Once a token was made, every call needs one; beyond this machine it does not serve without. Searches of this user on
-    this machine use it by themselves, unless it serves over TLS.
+    Every call needs a token, so that no other user of this machine can ask. Your own commands on this machine find one
+    by themselves, unless it serves over TLS; others get one from `everfind token create`.
     """
     from everfind_gateway.running import Announcement
     from everfind_rpc.auth import TokenFile
@@ -101,9 +101,10 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
     host = settings.listen.rpartition(":")[0]
 
     def ready(port: int) -> None:
-        if serving.tls is None:
-            announcement.publish(f"{_THIS_MACHINE.get(host, host)}:{port}")
+        found = serving.tls is None and announcement.publish(f"{_THIS_MACHINE.get(host, host)}:{port}")
         note(f"serving on {host}:{port}")
+        if not found and not (serving.tokens and serving.tokens.tokens()):
+            note("nobody has a token for it yet: `everfind token create NAME`")
 
     with contextlib.ExitStack() as stack:
         stack.callback(configure_tracing("serve"))

@@ -10,7 +10,7 @@ import pytest
 
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import SearchRequest
-from everfind_gateway.running import FILE, Announcement, RunningServer, running_server
+from everfind_gateway.running import FILE, Announcement, RunningServer, own_token, running_server
 from everfind_gateway.warm import WarmSearcher
 from tests.support.gateway import FakeEngines
 
@@ -32,11 +32,31 @@ def test_a_server_is_found_while_it_runs(tmp_path: Path) -> None:
     assert not (index / FILE).exists()
 
 
+@pytest.mark.parametrize(
+    ("address", "same"),
+    [
+        (ADDRESS, True),
+        ("localhost:50051", True),
+        ("[::1]:50051", True),
+        ("127.0.0.1:50052", False),
+        ("192.0.2.7:50051", False),
+        ("localhost.example.org:50051", False),
+    ],
+)
+def test_its_token_goes_to_the_address_where_it_listens_and_nowhere_else(
+    tmp_path: Path, address: str, same: bool
+) -> None:
+    with Announcement(tmp_path, "d") as announced:
+        announced.publish(ADDRESS)
+        assert own_token(tmp_path, address) == (announced.token if same else "")
+    assert own_token(tmp_path, address) == ""
+
+
 def test_of_two_servers_the_first_is_found(tmp_path: Path) -> None:
     with Announcement(tmp_path, "d") as first:
         first.publish(ADDRESS)
         with Announcement(tmp_path, "d") as second:
-            second.publish("127.0.0.1:9")
+            assert not second.publish("127.0.0.1:9")
         found = running_server(tmp_path, "d")
         assert found is not None
         assert found.address == ADDRESS
@@ -75,7 +95,7 @@ def test_word_of_a_killed_server_is_stale(tmp_path: Path) -> None:
 def test_an_index_directory_that_cannot_be_made_announces_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with Announcement(tmp_path / "file" / "index", "d") as announced:
-        announced.publish(ADDRESS)
+        assert not announced.publish(ADDRESS)
         assert not announced.first
 
 
