@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
@@ -86,7 +86,6 @@ class MemoryStore:
     def replace(self, files: Sequence[FileChunks]) -> None:
         assert len({f.ref for f in files}) == len(files)
         for file in files:
-            assert all(row.vector is not None for row in file.chunks)
             self.rows[file.ref] = file.chunks
             if not file.chunks:
                 del self.rows[file.ref]
@@ -116,7 +115,8 @@ class MemoryStore:
         }
 
     def embedding_keys(self, folder: str = "") -> Iterable[str]:
-        return [row.embedding_key for ref, rows in self.rows.items() if folder in ("", ref.folder) for row in rows]
+        chosen = [row for ref, rows in self.rows.items() if folder in ("", ref.folder) for row in rows]
+        return [row.embedding_key for row in chosen if row.vector is not None]
 
     def purge(self) -> None:
         pass
@@ -127,6 +127,13 @@ class MemoryStore:
 
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         return {ref: (len(rows), rows[0].content_hash) for ref, rows in self.rows.items()}
+
+    def file_chunks(self, refs: Collection[FileRef]) -> Mapping[FileRef, tuple[StoredChunk, ...]]:
+        return {ref: self.rows[ref] for ref in refs if ref in self.rows}
+
+    def unembedded(self) -> Mapping[FileRef, int]:
+        waiting = {ref: sum(row.vector is None for row in rows) for ref, rows in self.rows.items()}
+        return {ref: count for ref, count in waiting.items() if count}
 
     def generation(self) -> int:
         return self.version

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -104,6 +104,14 @@ class ChunkWriter(Protocol):
         """Per file in the store: number of chunks, and content hash."""
         ...
 
+    def file_chunks(self, refs: Collection[FileRef]) -> Mapping[FileRef, tuple[StoredChunk, ...]]:
+        """The chunks of these files, each file's in order, with vectors where they have one; of others nothing."""
+        ...
+
+    def unembedded(self) -> Mapping[FileRef, int]:
+        """How many chunks wait for their vectors, per file that has such."""
+        ...
+
     def generation(self) -> int:
         """The generation that a reader would see now."""
         ...
@@ -137,6 +145,10 @@ class ChunkSnapshot(Protocol):
 
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         """A file's chunks in order; empty if the store has none."""
+        ...
+
+    def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
+        """Those of these files of which a chunk waits for its vector."""
         ...
 
     def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:

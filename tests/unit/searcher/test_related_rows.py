@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,9 @@ class Snapshot:
 
     def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         return ()
+
+    def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
+        return frozenset()
 
     def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
         return [CHUNK] * min(self.count, limit)

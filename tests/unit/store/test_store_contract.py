@@ -37,7 +37,7 @@ from tests.unit.store.store_samples import (
 
 def test_an_empty_store_answers_with_nothing(directory: Path, writer: ChunkWriter) -> None:
     reader = open_reader(directory)
-    assert writer.chunk_counts() == {}
+    assert writer.chunk_counts() == {} == writer.unembedded()
     assert writer.vectors(["a", "b"]) == {}
     assert list(reader.semantic(unit(1), 5, EVERYTHING)) == []
     assert list(reader.lexical(["w1"], 5, EVERYTHING)) == []
@@ -224,6 +224,32 @@ def test_vectors_are_looked_up_by_embedding_key(writer: ChunkWriter) -> None:
             assert vector.dtype == np.float16
             np.testing.assert_array_equal(vector, unit(keys[key]).astype(np.float16))
         writer.maintain(finish=True)
+
+
+def test_files_come_back_whole_and_tell_what_waits_for_vectors(directory: Path, writer: ChunkWriter) -> None:
+    done = file("f", "done", "one", "two", symbol="here")
+    half = file("f", "it's half", "three", "four", status="accepted")
+    half = replace(half, chunks=(half.chunks[0], replace(half.chunks[1], vector=None)))
+    waits = file("g", "waits", *random_texts(30, seed=2), has_vectors=False)
+    writer.replace([done, half, waits])
+    refs = [done.ref, half.ref, waits.ref, FileRef("f", "absent")]
+    for _ in range(2):
+        found = writer.file_chunks(refs)
+        assert found.keys() == {done.ref, half.ref, waits.ref}
+        assert found[waits.ref] == waits.chunks
+        for written in (done, half):
+            for back, chunk_ in zip(found[written.ref], written.chunks, strict=True):
+                assert replace(back, vector=None) == replace(chunk_, vector=None)
+        assert [c.vector is None for c in found[half.ref]] == [False, True]
+        np.testing.assert_array_equal(found[half.ref][0].vector, unit("three").astype(np.float16))
+        assert writer.file_chunks([]) == {}
+        assert writer.unembedded() == {half.ref: 1, waits.ref: 30}
+        assert open_reader(directory).unembedded(refs) == {half.ref, waits.ref}
+        assert open_reader(directory).unembedded([done.ref]) == frozenset()
+        assert open_reader(directory).unembedded([]) == frozenset()
+        writer.maintain(finish=True)
+    writer.replace([file("f", "it's half", "three", "four")])
+    assert writer.unembedded() == {waits.ref: 30}
 
 
 @pytest.mark.parametrize("bad", [np.full(DIMENSIONS, np.nan), np.full(DIMENSIONS, 1e6), np.zeros(DIMENSIONS + 8)])

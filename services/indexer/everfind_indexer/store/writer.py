@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,7 @@ from everfind_core.errors import IndexIncompatibleError
 from everfind_core.index_directory import REBUILD_HINT
 from everfind_core.lifecycle import Fate
 from everfind_core.model import FileRef
-from everfind_core.ports import FileChunks
+from everfind_core.ports import FileChunks, StoredChunk
 from everfind_core.store_schema import (
     CONTENT_HASH,
     EMBEDDING_KEY,
@@ -36,7 +36,7 @@ from everfind_indexer.store import maintenance
 from everfind_indexer.store.errors import store_errors
 from everfind_indexer.store.integrity import check_files, referenced, settle_written
 from everfind_indexer.store.memory import limit_arenas, release_unused
-from everfind_indexer.store.schema import restated, table_schema, to_table
+from everfind_indexer.store.schema import restated, table_schema, to_files, to_table
 
 _KEYS_A_SCAN: Final = 1_000
 _INDEX_CACHE_BYTES: Final = 16 << 20
@@ -139,6 +139,21 @@ class LanceChunkWriter:
             FileRef(folder, path): (count, content_hash)
             for folder, path, count, content_hash in zip(*columns, strict=True)
         }
+
+    def file_chunks(self, refs: Collection[FileRef]) -> Mapping[FileRef, tuple[StoredChunk, ...]]:
+        """The chunks of these files, each file's in order; a file without is left out."""
+        names = [field.name for field in self._schema]
+        found: dict[FileRef, tuple[StoredChunk, ...]] = {}
+        with self._guard, store_errors(self._directory):
+            for condition in _in_parts(FILE_ID, [file_id(ref) for ref in refs]):
+                found.update(to_files(self._scan(names, condition)))
+        return found
+
+    def unembedded(self) -> Mapping[FileRef, int]:
+        """How many chunks wait for their vectors, per file that has such. Reads every vector."""
+        with self._guard, store_errors(self._directory):
+            rows = self._scan([FOLDER, PATH], f"{VECTOR} IS NULL")
+        return Counter(map(FileRef, rows[FOLDER].to_pylist(), rows[PATH].to_pylist()))
 
     def generation(self) -> int:
         """The table's version: grows with each commit, those of :meth:`maintain` included."""

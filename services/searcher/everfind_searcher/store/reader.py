@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -61,6 +61,10 @@ class LanceChunkReader:
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         """See :meth:`LanceSnapshot.file_chunks`."""
         return self._ask(lambda snapshot: snapshot.file_chunks(ref))
+
+    def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
+        """See :meth:`LanceSnapshot.unembedded`."""
+        return self._ask(lambda snapshot: snapshot.unembedded(refs))
 
     def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
         """See :meth:`LanceSnapshot.naming`."""

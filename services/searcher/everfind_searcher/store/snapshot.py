@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,10 +18,12 @@ from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.store_schema import (
     FILE_ID,
+    FOLDER,
     HIT_COLUMNS,
     METRIC,
     NAMES,
     NUMBER_COLUMNS,
+    PATH,
     PROBES,
     REFINE_FACTOR,
     STRING_COLUMNS,
@@ -29,6 +31,7 @@ from everfind_core.store_schema import (
     TERMS,
     VECTOR,
     file_id,
+    sql_in,
     sql_string,
 )
 from everfind_searcher.store.copies import Addresses
@@ -114,6 +117,14 @@ class LanceSnapshot:
             columns=[*STRING_COLUMNS, *NUMBER_COLUMNS, VECTOR], filter=f"{FILE_ID} = {sql_string(file_id(ref))}"
         )
         return sorted(chunks(rows), key=lambda chunk: chunk.ordinal)
+
+    def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
+        """Those of these files of which a chunk waits for its vector."""
+        if not refs:
+            return frozenset()
+        files = sql_in(FILE_ID, [file_id(ref) for ref in refs])
+        rows = self._scan(columns=[FOLDER, PATH], filter=f"{files} AND {VECTOR} IS NULL")
+        return frozenset(map(FileRef, rows[FOLDER].to_pylist(), rows[PATH].to_pylist()))
 
     def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
         """Chunks whose names hold any of ``tokens``, by folder, path and line; see the port."""
