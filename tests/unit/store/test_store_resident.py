@@ -23,7 +23,9 @@ from everfind_core.ports import ChunkWriter, FileChunks, ScoredChunk
 from everfind_core.store_schema import TABLE_DIRECTORY, VECTOR
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
+from everfind_searcher.store.copies import Version
 from everfind_searcher.store.filters import condition
+from everfind_searcher.store.lance_version import LanceVersion
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import vectors
 from everfind_searcher.store.snapshot import LanceSnapshot
@@ -90,7 +92,7 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
         dataset = open_dataset(directory)
         stored = answers(LanceSnapshot(dataset, empty, directory))
         assert stored == answers(LanceSnapshot(dataset, kept, directory))  # with rows of the version before
-        kept.load(dataset)
+        kept.load(LanceVersion(dataset, directory))
         for n, where in enumerate(FILTERS):
             exact = [found.score for found in LanceSnapshot(dataset, kept, directory).semantic(unit(n), 20, where)]
             assert exact == pytest.approx(nearest(dataset, unit(n), where)[:20], abs=1e-3)
@@ -104,7 +106,7 @@ def test_rows_in_memory_are_not_read_again(directory: Path, writer: ChunkWriter)
     writer.maintain(finish=True)
     dataset = open_dataset(directory)
     resident = ResidentRows(MUCH)
-    resident.load(dataset)
+    resident.load(LanceVersion(dataset, directory))
     snapshot = LanceSnapshot(dataset, resident, directory)
     before = snapshot.semantic(unit(1), 5, EVERYTHING)
     for data in (directory / TABLE_DIRECTORY / "data").iterdir():
@@ -116,7 +118,7 @@ def test_equal_vectors_come_by_path_however_many_there_are(directory: Path, writ
     writer.replace([file("f", f"{n:03}", "the same", f"other {n}", tag=f"{n}") for n in range(300)])
     dataset = open_dataset(directory)
     resident = ResidentRows(MUCH)
-    resident.load(dataset)
+    resident.load(LanceVersion(dataset, directory))
     found = LanceSnapshot(dataset, resident, directory).semantic(unit("the same"), 250, EVERYTHING)
     assert places(found) == [("f", f"{n:03}", 0) for n in range(250)]
     assert {one.score for one in found} == {found[0].score}
@@ -131,7 +133,7 @@ def test_rows_without_a_vector_are_near_nothing(directory: Path, writer: ChunkWr
     dataset = open_dataset(directory)
     for limit in (0, MUCH):
         resident = ResidentRows(limit)
-        resident.load(dataset)
+        resident.load(LanceVersion(dataset, directory))
         found = LanceSnapshot(dataset, resident, directory).semantic(unit("two"), 10, EVERYTHING)
         assert places(found) == [("f", "some", 1), ("f", "some", 0)]
 
@@ -141,7 +143,7 @@ def test_what_is_said_to_be_in_memory_is_what_it_takes(directory: Path, writer: 
     dataset = open_dataset(directory)
     resident = ResidentRows(MUCH)
     tracemalloc.start()
-    resident.load(dataset)
+    resident.load(LanceVersion(dataset, directory))
     gc.collect()
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -165,14 +167,15 @@ def test_a_reader_beside_a_writer_answers_from_one_version(directory: Path, writ
 
     thread = threading.Thread(target=write)
     thread.start()
-    last = False
-    while not last:
+    while True:
         last = done.is_set()
         snapshot = reader.snapshot()
         found = snapshot.semantic(unit("one"), 100, EVERYTHING)
         assert len(found) == 20
         assert len({one.chunk.chunk_id.rpartition("\0")[2] for one in found}) == 1
         assert {one.score for one in found[:10]} == {found[0].score}
+        if last:
+            break
     thread.join()
     assert found[0].chunk.chunk_id.endswith("\0" + "14")
 
@@ -182,10 +185,10 @@ def test_memory_stays_within_its_limit(directory: Path, writer: ChunkWriter) -> 
         writer.replace([file("f", f"{n}", *random_texts(200, n))])
     dataset = open_dataset(directory)
     everything = ResidentRows(MUCH)
-    everything.load(dataset)
+    everything.load(LanceVersion(dataset, directory))
     some, none = ResidentRows(everything.size // 2), ResidentRows(0)
     for resident in (some, none):
-        resident.load(dataset)
+        resident.load(LanceVersion(dataset, directory))
     assert 0 < some.size <= everything.size // 2
     assert none.size == 0
     wanted = answers(LanceSnapshot(dataset, everything, directory))
@@ -196,15 +199,15 @@ def test_memory_stays_within_its_limit(directory: Path, writer: ChunkWriter) -> 
 def test_memory_follows_what_is_replaced_and_lets_go_of_it(directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file("f", "a", *random_texts(300, 1)), file("g", "b", "one")])
     resident = ResidentRows(MUCH)
-    resident.load(open_dataset(directory))
+    resident.load(LanceVersion(open_dataset(directory), directory))
     full = resident.size
     writer.delete_folder("f")
     writer.maintain(finish=True)
     dataset = open_dataset(directory)
-    resident.load(dataset)
+    resident.load(LanceVersion(dataset, directory))
     assert 0 < resident.size < full / 10
     writer.delete_folder("g")
-    resident.load(open_dataset(directory))
+    resident.load(LanceVersion(open_dataset(directory), directory))
     assert resident.size == 0
     writer.replace([file("f", "a", "two")])
     dataset = open_dataset(directory)
@@ -217,7 +220,7 @@ def test_a_row_deleted_since_is_still_there_for_an_older_snapshot(directory: Pat
     before = open_dataset(directory)
     writer.replace([file("f", "a")])
     resident = ResidentRows(MUCH)
-    resident.load(open_dataset(directory))
+    resident.load(LanceVersion(open_dataset(directory), directory))
     assert resident.size > 0
     snapshot = LanceSnapshot(before, resident, directory)
     assert [found.chunk.text for found in snapshot.lexical(["one"], 5, EVERYTHING)] == ["one"]
@@ -230,7 +233,7 @@ def test_only_a_process_that_asks_again_reads_the_table(
     writer.replace([file("f", "a", "one")])
     loaded = threading.Event()
 
-    def load(_rows: ResidentRows, _dataset: lance.LanceDataset) -> int:
+    def load(_rows: ResidentRows, _version: Version) -> int:
         loaded.set()
         return 0
 

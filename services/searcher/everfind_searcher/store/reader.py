@@ -20,6 +20,7 @@ from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
 from everfind_core.written_files import check_written
 from everfind_searcher.store.errors import missing, translate
+from everfind_searcher.store.lance_version import LanceVersion
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.snapshot import LanceSnapshot
 
@@ -78,7 +79,7 @@ class LanceChunkReader:
             return question(self._of(self._reopen()))
 
     def _of(self, dataset: lance.LanceDataset) -> LanceSnapshot:
-        self._resident.follow(dataset)
+        self._resident.follow(LanceVersion(dataset, self._directory))
         return LanceSnapshot(dataset, self._resident, self._directory)
 
     def _newest(self) -> lance.LanceDataset:

@@ -13,22 +13,17 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import lance
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.errors import IndexDamagedError
+from everfind_core.errors import EverfindError
+from everfind_core.model import Filters
 from everfind_core.ports import StoredChunk
-from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_searcher.remembered import Remembered
-from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Addresses, Copy, read_copy, rows_of
+from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Addresses, Copy, Version
 from everfind_searcher.store.exact import Selection
-
-if TYPE_CHECKING:
-    from lance.fragment import LanceFragment
 
 _SELECTIONS: Final = 16
 """So many filters' rows are remembered; an entry takes 12 bytes a row."""
@@ -41,10 +36,10 @@ Selections = Sequence[Selection]
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What is in memory now, and which rows of a version met a condition, as far as that was asked."""
+    """What is in memory now, and which rows of a version passed a filter, as far as that was asked."""
 
     copies: Mapping[int, Copy]
-    selections: Remembered[tuple[int, str | None], Selections] = field(default_factory=lambda: Remembered(_SELECTIONS))
+    selections: Remembered[tuple[int, Filters], Selections] = field(default_factory=lambda: Remembered(_SELECTIONS))
 
 
 class ResidentRows:
@@ -58,7 +53,7 @@ class ResidentRows:
         self._guard = threading.Lock()
         self._asked = False
         self._settled = False
-        self._newest: lance.LanceDataset | None = None
+        self._newest: Version | None = None
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="resident-rows")
         self._held = _Held({})
 
@@ -67,14 +62,14 @@ class ResidentRows:
         """Bytes that the rows take."""
         return sum(copy.size for copy in self._held.copies.values())
 
-    def follow(self, dataset: lance.LanceDataset) -> None:
+    def follow(self, version: Version) -> None:
         """Keep up with this version, in the background.
 
         Only from the second call on: a process that asks once and ends shall not read a whole table for it.
         """
         with self._guard:
-            if self._asked and dataset is not self._newest:
-                self._newest = dataset
+            if self._asked and (self._newest is None or version.number != self._newest.number):
+                self._newest = version
                 self._loader.submit(self._load_newest)
             self._asked = True
 
@@ -84,18 +79,17 @@ class ResidentRows:
             self._settled = True
             _leave_alone_what_is_there()
 
-    def load(self, dataset: lance.LanceDataset) -> int:
+    def load(self, version: Version) -> int:
         """Have the fragments of this version in memory, as far as they fit, and no others; gives the rows read."""
-        fragments = {fragment.fragment_id: fragment for fragment in dataset.get_fragments()}
-        copies = {number: copy for number, copy in self._held.copies.items() if number in fragments}
+        fragments = version.fragments()
+        copies = {number: self._held.copies[number] for number in fragments if number in self._held.copies}
         self._held = _Held(copies)
         read = 0
-        for number, fragment in fragments.items():
-            if number not in copies and self._fits(fragment):
+        for number in fragments:
+            if number not in copies and self._fits(version, number):
                 try:
-                    with panics_are_damage(Path()):
-                        copy = read_copy(fragment)
-                except (*LIBRARY_ERRORS, IndexDamagedError):
+                    copy = version.copy(number)
+                except EverfindError:
                     break  # a query that needs these rows meets the same error, and says so
                 read += len(copy.chunks)
                 if self.size + copy.size <= self._limit:
@@ -127,21 +121,21 @@ class ResidentRows:
                 there[positions] = True
         return there
 
-    def selected(self, dataset: lance.LanceDataset, condition: str | None) -> Selections | None:
-        """The rows of this version that meet ``condition``; None unless the whole version is in memory."""
+    def selected(self, version: Version, where: Filters) -> Selections | None:
+        """The rows of this version that pass ``where``; None unless the whole version is in memory."""
         held = self._held
-        key = (dataset.version, condition)
+        key = (version.number, where)
         known = held.selections.get(key)
-        if known is None and all(fragment.fragment_id in held.copies for fragment in dataset.get_fragments()):
-            known = _selected(held.copies, rows_of(dataset, condition))
+        if known is None and all(number in held.copies for number in version.fragments()):
+            known = _selected(held.copies, version.rows(where))
             if known is not None:
                 held.selections.put(key, known)
         return known
 
-    def _fits(self, fragment: LanceFragment) -> bool:
+    def _fits(self, version: Version, fragment: int) -> bool:
         """Judged by what the rows in memory take, so that a fragment is not read in vain with each version."""
         rows = sum(len(copy.chunks) for copy in self._held.copies.values())
-        expected = fragment.count_rows() * self.size / rows if rows else 0
+        expected = version.count(fragment) * self.size / rows if rows else 0
         return self.size + expected <= self._limit
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,25 +34,17 @@ from everfind_core.store_schema import (
     sql_in,
     sql_string,
 )
+from everfind_searcher.store.best import Scored, best
 from everfind_searcher.store.copies import Addresses
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.exact import Nearest, cosines, nearest, rounded
 from everfind_searcher.store.filters import condition
-from everfind_searcher.store.resident import ResidentRows, Selections
+from everfind_searcher.store.lance_version import ADDRESS, LanceVersion
+from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import chunks, vectors
 
-_SPARE: Final = 16
-"""Rows found beyond the limit, so that rows of equal score are cut by name and not by chance."""
-
-_MOST: Final = 4_096
-"""Rows that are found at most where more of equal score stand at the limit."""
-
-_ADDRESS: Final = "_rowaddr"
 _DISTANCE: Final = "_distance"
 _SCORE: Final = "_score"
-
-_Scored = tuple[Addresses, npt.NDArray[np.float32]]
-"""Rows, best first, and their scores."""
 
 
 class LanceSnapshot:
@@ -66,6 +58,7 @@ class LanceSnapshot:
         self._dataset = dataset
         self._resident = resident
         self._directory = directory
+        self._version = LanceVersion(dataset, directory)
 
     def generation(self) -> int:
         """The table's version."""
@@ -84,15 +77,15 @@ class LanceSnapshot:
             return ()
         self._check_dimensions(query)
         matching = condition(where)
-        if (selections := self._selected(matching)) is not None:
-            return self._best(Nearest(selections, query).best, limit)
+        if (selections := self._resident.selected(self._version, where)) is not None:
+            return best(Nearest(selections, query).best, self._chunks, limit)
 
-        def find(count: int) -> _Scored:
+        def find(count: int) -> Scored:
             near = {"column": VECTOR, "q": query, "k": REFINE_FACTOR * count, "metric": METRIC, "nprobes": PROBES}
             found = self._scan(columns=[_DISTANCE], nearest=near, filter=matching, prefilter=True)
-            return self._compare(found[_ADDRESS].to_numpy(), query, count)
+            return self._compare(found[ADDRESS].to_numpy(), query, count)
 
-        return self._best(find, limit)
+        return best(find, self._chunks, limit)
 
     def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The best chunks by BM25 over any of ``terms``, best first; ties by folder, path and line.
@@ -104,12 +97,12 @@ class LanceSnapshot:
             return ()
         matching = condition(where)
 
-        def find(count: int) -> _Scored:
+        def find(count: int) -> Scored:
             query = MatchQuery(text, TERMS)
             found = self._scan(columns=[_SCORE], full_text_query=query, limit=count, filter=matching, prefilter=True)
-            return found[_ADDRESS].to_numpy(), found[_SCORE].to_numpy()
+            return found[ADDRESS].to_numpy(), found[_SCORE].to_numpy()
 
-        return self._best(find, limit)
+        return best(find, self._chunks, limit)
 
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         """A file's chunks in order, vectors and terms included; empty if the store has none."""
@@ -145,30 +138,13 @@ class LanceSnapshot:
         if query.shape != (dimensions,):
             raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {dimensions} numbers")
 
-    def _selected(self, matching: str | None) -> Selections | None:
-        try:
-            with panics_are_damage(self._directory):
-                return self._resident.selected(self._dataset, matching)
-        except LIBRARY_ERRORS as error:
-            raise translate(error, self._directory) from error
-
-    def _compare(self, addresses: Addresses, query: npt.NDArray[np.float32], count: int) -> _Scored:
+    def _compare(self, addresses: Addresses, query: npt.NDArray[np.float32], count: int) -> Scored:
         """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""
         compared = np.zeros((len(addresses), len(query)), dtype=np.float32)
         missing = ~self._resident.vectors(addresses, into=compared)
         if missing.any():
             compared[missing] = vectors(self._stored(addresses[missing], [VECTOR]))
         return nearest(addresses, cosines(compared, rounded(query)), count)
-
-    def _best(self, find: Callable[[int], _Scored], limit: int) -> Sequence[ScoredChunk]:
-        """The first ``limit`` rows by score, then by folder, path and line."""
-        count = limit + _SPARE
-        addresses, scores = find(count)
-        while len(scores) == count < _MOST and scores[-1] == scores[limit - 1]:
-            count = min(4 * count, _MOST)
-            addresses, scores = find(count)
-        found = map(ScoredChunk, self._chunks(addresses), scores.tolist())
-        return sorted(found, key=_order)[:limit]
 
     def _chunks(self, addresses: Addresses) -> list[StoredChunk]:
         """The rows at ``addresses``, in that order: from memory, and those that are not there from the store."""
@@ -183,10 +159,10 @@ class LanceSnapshot:
 
     def _stored(self, addresses: Addresses, columns: list[str]) -> pa.Table:
         """Columns of the rows at ``addresses``, in that order, from the store."""
-        rows = self._scan(columns=columns, filter=f"{_ADDRESS} IN ({', '.join(map(str, addresses.tolist()))})")
-        read = rows[_ADDRESS].to_numpy()
+        rows = self._scan(columns=columns, filter=f"{ADDRESS} IN ({', '.join(map(str, addresses.tolist()))})")
+        read = rows[ADDRESS].to_numpy()
         by_address = np.argsort(read)
-        return rows.take(by_address[np.searchsorted(read[by_address], addresses)]).drop_columns([_ADDRESS])
+        return rows.take(by_address[np.searchsorted(read[by_address], addresses)]).drop_columns([ADDRESS])
 
     def _scan(self, **options: Any) -> pa.Table:
         try:
@@ -194,7 +170,3 @@ class LanceSnapshot:
                 return self._dataset.scanner(with_row_address=True, **options).to_table()
         except LIBRARY_ERRORS as error:
             raise translate(error, self._directory) from error
-
-
-def _order(found: ScoredChunk) -> tuple[float, FileRef, int, int]:
-    return (-found.score, found.chunk.ref, found.chunk.start_line, found.chunk.ordinal)

@@ -1,0 +1,79 @@
+"""One version of the Lance table: its fragments, read into memory, and its rows that meet a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import lance
+import numpy as np
+
+from everfind_core.model import Filters
+from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
+from everfind_core.store_schema import HIT_COLUMNS, VECTOR
+from everfind_searcher.store.copies import ABSENT, OFFSETS, ROW_BYTES, Addresses, Copy
+from everfind_searcher.store.errors import translate
+from everfind_searcher.store.filters import condition
+from everfind_searcher.store.rows import chunks, vectors
+
+ADDRESS: Final = "_rowaddr"
+
+
+class LanceVersion:
+    """A :class:`~everfind_searcher.store.copies.Version` of a Lance table. Thread-safe."""
+
+    def __init__(self, dataset: lance.LanceDataset, directory: Path) -> None:
+        self._dataset = dataset
+        self._directory = directory
+
+    @property
+    def number(self) -> int:
+        """The table's version."""
+        return self._dataset.version
+
+    def fragments(self) -> Sequence[int]:
+        """Their numbers."""
+        return [fragment.fragment_id for fragment in self._dataset.get_fragments()]
+
+    def count(self, fragment: int) -> int:
+        """The rows of a fragment, but for deleted ones."""
+        with self._errors():
+            return self._fragment(fragment).count_rows()
+
+    def copy(self, fragment: int) -> Copy:
+        """Read a fragment into memory."""
+        with self._errors():
+            found = self._fragment(fragment)
+            scanner = found.scanner(columns=[*HIT_COLUMNS, VECTOR], with_row_address=True)
+            rows = scanner.to_table().combine_chunks()
+            places = np.full(found.physical_rows, ABSENT, dtype=np.int32)
+        places[rows[ADDRESS].to_numpy() & np.uint64(OFFSETS)] = np.arange(rows.num_rows, dtype=np.int32)
+        matrix = vectors(rows).astype(np.float32)
+        matrix[rows[VECTOR].is_null().to_numpy(zero_copy_only=False)] = 0
+        columns = rows.select(HIT_COLUMNS)
+        size = columns.nbytes + ROW_BYTES * rows.num_rows + matrix.nbytes + 4 * rows.num_rows + places.nbytes
+        return Copy(places, chunks(columns), matrix, np.linalg.norm(matrix, axis=1), size)
+
+    def rows(self, where: Filters) -> Addresses:
+        """The rows that pass ``where``."""
+        matching = condition(where)
+        with self._errors():
+            found = self._dataset.scanner(columns=[], filter=matching, with_row_address=True).to_table()
+        addresses: Addresses = found[ADDRESS].to_numpy()
+        return addresses
+
+    def _fragment(self, number: int) -> lance.LanceFragment:
+        found = self._dataset.get_fragment(number)
+        if found is None:
+            raise ValueError(f"Not found: fragment {number}")
+        return found
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            with panics_are_damage(self._directory):
+                yield
+        except LIBRARY_ERRORS as error:
+            raise translate(error, self._directory) from error
