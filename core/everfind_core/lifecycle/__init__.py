@@ -11,7 +11,7 @@ from everfind_core.lifecycle.quiet import with_lines, without_lines
 from everfind_core.lifecycle.statement import Read, Statement, read_document
 from everfind_core.lifecycle.vocabulary import DEFAULT_VOCABULARY, Vocabulary
 
-REVISION = "lifecycle-2"
+REVISION = "lifecycle-3"
 """Changes whenever a document could be read otherwise; part of an index's recipe."""
 
 __all__ = [

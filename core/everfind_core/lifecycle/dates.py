@@ -19,6 +19,17 @@ _MONTH_FIRST = re.compile(rf"\b({_MONTH})\.?[-\s]+(?:(\d{{1,2}})(?:st|nd|rd|th)?
 
 def iso_date(text: str) -> str:
     """The first date in ``text``: ``26-Oct-2000`` → ``2000-10-26``, ``June 1999`` → ``1999-06``; empty without one."""
+    return _read(text)[0]
+
+
+def without_date(text: str) -> str:
+    """``text`` without the date that :func:`iso_date` finds in it."""
+    found, start, end = _read(text)
+    return f"{text[:start]} {text[end:]}" if found else text
+
+
+def _read(text: str) -> tuple[str, int, int]:
+    """The first date and where it stands."""
     if match := _NUMERIC.search(text) or _COMPACT.search(text):
         year, month, day = match.groups()
     elif match := _DAY_FIRST.search(text):
@@ -28,8 +39,8 @@ def iso_date(text: str) -> str:
         name, day, year = match.groups()
         month = str(_MONTHS[name.lower()])
     else:
-        return ""
-    return _iso(int(year), int(month), int(day) if day else 0)
+        return "", 0, 0
+    return _iso(int(year), int(month), int(day) if day else 0), match.start(), match.end()
 
 
 def _iso(year: int, month: int, day: int) -> str:

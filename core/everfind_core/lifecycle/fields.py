@@ -10,6 +10,12 @@ from everfind_core.lifecycle.vocabulary import Vocabulary
 SENTENCE = "this_was_replaced"
 """The key of what a sentence about the document itself says."""
 
+STATED = "this_is"
+"""The key of what a sentence says that the document itself is: a status, and what to use instead."""
+
+DATELINE = "dateline"
+"""The key of a short line that has a date and no key, or of the date in an RFC's right column."""
+
 _ID_KEY = re.compile(r"[a-z]{2,6}|[a-z]{2,6}_(?:number|id)|request_for_comments")
 _ID_VALUE = re.compile(r"\W{0,2}[A-Za-z]{0,6}[-_# ]?\d{1,6}\b")
 

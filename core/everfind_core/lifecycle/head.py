@@ -2,7 +2,8 @@
 
 ``Key: value`` lines as in PEPs, RFCs and BIPs, also in ``<pre>``, fences, lists, bold and quotes, as reStructuredText
 field lists, AsciiDoc attributes and Org keywords; tables with a key a row, or with keys as their first row; sections
-called as a key is, as in Nygard's decision records; and a sentence that says that this document was replaced.
+called as a key is, as in Nygard's decision records; sentences that say that this document was replaced or is not in
+force; and short lines that are a date.
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from everfind_core.lifecycle.fields import SENTENCE, Header, HeaderField, is_wanted
+from everfind_core.lifecycle.fields import DATELINE, SENTENCE, STATED, Header, HeaderField, is_wanted
+from everfind_core.lifecycle.sentences import dateline, replaced_by, stated
 from everfind_core.lifecycle.vocabulary import Role, Vocabulary, normal
 
 _HEAD_LINES = 60  # that are not blank
 _SECTION_LINES = 12  # that are not blank
+_SHORT_LINE = 60
 _RIGHT_COLUMN = 24  # what is indented more continues nothing
-_NO_SECTION = frozenset({None, Role.TITLE, Role.ID})
+_ABOUT_STATUS = "status_of_"  # a section in prose, as in RFCs and recommendations of the W3C
+_NO_SECTION = frozenset({None, Role.TITLE, Role.ID, Role.STAGE})
 
 _FIELD = re.compile(
-    r"[ \t]*(?:>[ \t]?)*(?:[-*+•][ \t]+)?(?:<!--[ \t]*|#\+|[*_:`]{1,3})?"
-    r"(?P<key>[^\W\d_][\w .()/'-]{0,39}?)[*_`]{0,3}[ \t]*(?:：|:[*_`]{0,3}(?=[ \t]|$))[ \t]*(?P<value>.*)$"
+    r"[ \t]*(?:>[ \t]?)*(?:[-*+•][ \t]+)?(?:<!--[ \t]*|#\+|\.\.[ \t]+|[*_:`]{1,3})?"
+    r"(?P<key>[^\W\d_][\w .()/'-]{0,39}?)[*_`]{0,3}[ \t]*(?:：|::?[*_`]{0,3}(?=[ \t]|$))[ \t]*(?P<value>.*)$"
 )
 _ATX = re.compile(r"(?:#{1,6}[ \t]+|={1,6}[ \t]*(?=[^\s=])|\*+[ \t]+(?=[A-Z][\w ]*$))(?P<title>\S.*?)[ \t#=]*$")
 _ORG_TITLE = re.compile(r"#\+title:[ \t]*(?P<title>.+)$", re.IGNORECASE)
@@ -31,16 +35,7 @@ _LIST_TABLE = re.compile(r"[ \t]*\*[ \t]+-[ \t]+(?P<key>.+)$")
 _MARKS = " \t*_`~"
 _COLUMNS = re.compile(r"(?<=\S)[ \t]{3,}.*$")
 _BESIDE = re.compile(r"[ \t]+[|·•][ \t]+")
-_NOUNS = (
-    "document|doc|page|rfc|adr|pep|kep|proposal|decision|record|spec|specification|guide|note|memo|standard|design|"
-    "draft|version|text|article"
-)
-_REPLACED = re.compile(
-    rf"\bthis (?:[\w-]+ ){{0,2}}?(?:{_NOUNS}) (?:[\w.#-]+ )?(?:is|was|has been|is now|has now been) "
-    r"(?:superseded|superceded|replaced|obsoleted|made obsolete) by:? (?P<value>.+)"
-    r"|^[\s>*_!:-]*(?:superseded|superceded|replaced|obsoleted) by:? (?P<outright>.+)",
-    re.IGNORECASE,
-)
+_RIGHT = re.compile(r"\S[ \t]{3,}(?P<right>\S.*)$|^[ \t]{24,}(?P<alone>\S.*)$")
 
 
 class Head:
@@ -89,6 +84,12 @@ class Head:
             if 0 < len(said) <= _SECTION_LINES:
                 self._add(normal(title), [self._lines[number].strip() for number in said], said[0], said[-1])
                 return end
+        elif normal(title).startswith(_ABOUT_STATUS):
+            for number in range(after, self._section_end(after)):
+                self._sentence(number)
+        elif self._headings == 1:
+            date, status = dateline(title, self._vocabulary)
+            self._said(DATELINE, f"{date}\n{status}", after - 1)
         self._headings += 1
         self._header.title = self._header.title or title.strip(_MARKS)
         return after
@@ -101,6 +102,7 @@ class Head:
     # --- lines of the head; each gives the line to go on from, 0 if it does not apply ---------------------------------
 
     def _head_line(self, number: int) -> int:
+        self._date(number)
         return self._table(number) or self._list_table(number) or self._key_line(number) or self._sentence(number)
 
     def _table(self, number: int) -> int:
@@ -144,13 +146,24 @@ class Head:
         return end
 
     def _sentence(self, number: int) -> int:
-        match = _REPLACED.search(self._lines[number])
-        if not match:
-            return 0
-        self._header.fields.append(
-            HeaderField(SENTENCE, (match["value"] or match["outright"]).strip(" *_~"), number, number)
-        )
-        return number + 1
+        line, title = self._lines[number], self._header.title
+        if value := replaced_by(line, title):
+            self._said(SENTENCE, value, number)
+            return number + 1
+        status, instead = stated(line, title, self._vocabulary)
+        if status:
+            self._said(STATED, f"{status}\n{instead}", number)
+        return number + 1 if status else 0
+
+    def _date(self, number: int) -> None:
+        """The date in the right column, or of a short line between lines that are no running text."""
+        line = self._lines[number]
+        right = _RIGHT.search(line)
+        around = (self._lines[n].strip() for n in (number - 1, number + 1) if 0 <= n < len(self._lines))
+        if right or all(len(one) <= _SHORT_LINE for one in around):
+            date, status = dateline((right["right"] or right["alone"]) if right else line, self._vocabulary)
+            if date:
+                self._said(DATELINE, f"{date}\n{status}", number)
 
     # --- pieces -------------------------------------------------------------------------------------------------------
 
@@ -171,6 +184,9 @@ class Head:
 
     def _is_known(self, key: str) -> bool:
         return self._vocabulary.role(normal(key.strip(_MARKS))) is not None
+
+    def _said(self, key: str, value: str, number: int) -> None:
+        self._header.fields.append(HeaderField(key, value.strip(), number, number))
 
     def _add(self, key: str, said: Sequence[str], first: int, last: int) -> None:
         key, value = normal(key.strip(_MARKS)), "\n".join(part for part in said if part).removesuffix("-->").strip()

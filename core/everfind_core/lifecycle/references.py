@@ -14,7 +14,7 @@ from everfind_core.model.corpus import FileRef
 from everfind_core.plain_words import plain_words
 
 _LINK = re.compile(
-    r"\[\[(?P<wiki>[^\]|]+)(?:\|(?P<shown>[^\]]*))?\]\]"
+    r"\[\[(?P<wiki>[^\]|]+)(?:(?:\||\]\[)(?P<shown>[^\]]*))?\]\]"
     r"|\[(?P<text>[^\]]*)\]\((?P<target><[^>]*>|[^)\s]*)[^)]*\)"
     r"|(?::[\w:+-]+:)?`(?P<label>[^`<]*?)\s*<(?P<place>[^>`]+)>`_{0,2}"
     r"|(?::[\w:+-]+:)?`(?P<code>[^`]+)`_{0,2}"
@@ -25,6 +25,8 @@ _ROLE = re.compile(r":(?P<series>[A-Za-z]{2,8}):`(?P<number>\d{1,6})`")
 _SPLIT = re.compile(r"\s*(?:[,;\n&]|\band\b|\bplus\b)\s*", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:(?P<series>[A-Za-z]{2,8})[-_ #]{0,2})?#?0*(?P<number>\d{1,6})(?=$|[\s.:_(),-])")
 _SUFFIXES = ("", ".md", ".rst", ".markdown", ".mdx", ".adoc", ".txt", ".org", "/README.md", "/README.rst", "/index.md")
+_SCHEME = re.compile(r"[a-z]+:(?!//)")
+"""What stands before a path in macros (``xref:``), Org links (``file:``) and wikis with namespaces (``rfc:``)."""
 _NAMING = re.compile(r"[\d/]|\.\w")
 """What a name has that is meant to lead to a document, and a remark beside one has not."""
 
@@ -76,7 +78,7 @@ class Library:
 
     def _one(self, name: str, said_by: FileRef) -> FileRef | None:
         name = _trimmed(name)
-        target = unquote(name.removeprefix("xref:").removeprefix("link:")).partition("#")[0].partition("?")[0]
+        target = unquote(_SCHEME.sub("", name)).partition("#")[0].partition("?")[0]
         looks = (self._at(target, said_by), self._called(target, said_by), self._titled(name, said_by))
         return next((ref for ref in (*looks, self._numbered(name, said_by)) if ref), None)
 

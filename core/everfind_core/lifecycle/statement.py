@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from everfind_core.lifecycle.dates import iso_date
-from everfind_core.lifecycle.fields import SENTENCE, Header, HeaderField
+from everfind_core.lifecycle.fields import DATELINE, SENTENCE, STATED, Header, HeaderField
 from everfind_core.lifecycle.header import read_header, read_xml, read_yaml
+from everfind_core.lifecycle.sentences import INSTEAD
 from everfind_core.lifecycle.vocabulary import Role, Vocabulary, normal
 from everfind_core.model.chunks import Document, LineKind
 
@@ -16,7 +17,7 @@ _STATUS_CHARACTERS = 60
 _SHORT = 4
 _TEMPLATE_STATUSES = 3
 _WORDS = re.compile(r"[^\W_]+(?:[-_][^\W_]+)*")
-_STRUCK = re.compile(r"~~.*?~~|<(?:s|del)>.*?</(?:s|del)>", re.IGNORECASE)
+_STRUCK = re.compile(r"~~.*?~~|<(?:s|del)>.*?</(?:s|del)>|<!--.*?(?:-->|$)", re.IGNORECASE | re.MULTILINE)
 _BY = re.compile(
     r"\b(?:(?:superseded|superceded|superseeded|replaced|supplanted|obsoleted|made obsolete|deprecated)\b[^\w\n]*"
     r"(?:\w+[^\w\n]+)?(?:by|with)|(?:\w+ed|withdrawn|obsolete)\b[^\w\n]*in favou?r of)\b[ \t:*_`]*(?P<by>.+)",
@@ -30,7 +31,7 @@ _UNSURE = re.compile(
 _NOTHING = frozenset(
     {"", "none", "n/a", "na", "no", "nothing", "null", "nil", "tbd", "unknown", "~", "-", "–", "—", "false"}
 )
-_DATES = (Role.DATE, Role.UPDATED, Role.CREATED, Role.STATUS)
+_DATES = (Role.DATE, Role.UPDATED, Role.CREATED, Role.STATUS, DATELINE)
 """What gives a document's date, the first of them that is there."""
 
 _YES = frozenset({"true", "yes", "on"})
@@ -85,12 +86,13 @@ def interpret(path: str, header: Header, vocabulary: Vocabulary) -> Statement:
     for field in header.fields:
         said.take(field, vocabulary)
     title = said.titles[0] if said.titles else header.title
-    proposed = said.proposed if vocabulary.is_over(said.status) else ()
+    status = said.status or said.stage
+    proposed = said.proposed if vocabulary.is_over(status) else ()
     named = (*said.numbers, *_numbers_of_name(path), *_numbers_of_text(title))
     return Statement(
         title=title,
         numbers=tuple(dict.fromkeys(named)),
-        status=said.status,
+        status=status,
         date=next((said.dates[role] for role in _DATES if role in said.dates), ""),
         superseded_by=tuple(dict.fromkeys((*said.superseded_by, *proposed))),
         supersedes=tuple(dict.fromkeys(said.supersedes)),
@@ -104,7 +106,8 @@ class _Said:
         self.titles: list[str] = []
         self.numbers: list[Number] = []
         self.status = ""
-        self.dates: dict[Role, str] = {}
+        self.stage = ""
+        self.dates: dict[str, str] = {}
         self.superseded_by: list[str] = []
         self.proposed: list[str] = []
         self.supersedes: list[str] = []
@@ -114,6 +117,8 @@ class _Said:
         match role := vocabulary.role(field.key):
             case Role.STATUS:
                 self._take_status(field.value, vocabulary)
+            case Role.STAGE:
+                self.stage = self.stage or _stage(field.value, vocabulary)
             case Role.SUPERSEDED_BY:
                 self.superseded_by += _references(field.value)
             case Role.PROPOSED_SUCCESSOR:
@@ -131,7 +136,7 @@ class _Said:
     def _take_status(self, value: str, vocabulary: Vocabulary) -> None:
         status, by, others = read_status(value, vocabulary)
         self.status = self.status or status
-        if date := iso_date(value):
+        if date := max(map(iso_date, value.split("\n"))):
             self.dates.setdefault(Role.STATUS, date)
         self.superseded_by += by
         self.supersedes += others
@@ -140,31 +145,76 @@ class _Said:
         if field.key == SENTENCE:  # a sentence: it counts if it names a document by a link or a number
             if _is_reference(field.value) and not _UNSURE.search(field.value):
                 self.superseded_by.append(field.value)
-        elif field.key in vocabulary.statuses and field.value.strip().lower() in _YES:
-            self.status = self.status or vocabulary.statuses[field.key]
+        elif field.key in (STATED, DATELINE):
+            self._take_aside(field)
+        elif field.key in vocabulary.statuses:
+            self._take_flag(field, vocabulary)
         elif match := _NUMBER.match(field.value):
             series = match["series"] or _series_of(field.key)
             self.numbers.append((series.lower(), int(match["number"])))
+
+    def _take_aside(self, field: HeaderField) -> None:
+        """What a sentence or a line without a key says counts where no field says it."""
+        first, _, second = field.value.partition("\n")
+        if field.key == DATELINE:
+            self.dates.setdefault(DATELINE, first)
+            self.stage = self.stage or second
+        else:
+            self.stage = self.stage or first
+            self.superseded_by += [second] if _is_reference(second) else []
+
+    def _take_flag(self, field: HeaderField, vocabulary: Vocabulary) -> None:
+        """``archived: true``, or the day since when."""
+        date = iso_date(field.value) if _DATED.match(field.value) else ""
+        if date or field.value.strip().lower() in _YES:
+            self.status = self.status or vocabulary.statuses[field.key]
+        if date:
+            self.dates.setdefault(Role.STATUS, date)
+
+
+def _stage(value: str, vocabulary: Vocabulary) -> str:
+    """The status of a document not in force that a stage is, if it is one; others have words of their own."""
+    words = _WORDS.findall(value)
+    return vocabulary.statuses.get(normal(words[0]), "") if 0 < len(words) <= _SHORT else ""
 
 
 def read_status(value: str, vocabulary: Vocabulary) -> tuple[str, list[str], list[str]]:
     """A status, what replaces the document, and what it replaces, from a status's text of one or more lines."""
     by: list[str] = []
     others: list[str] = []
-    status = ""
+    found: list[tuple[str, str]] = []
     for line in _STRUCK.sub("", value).split("\n"):
         words = [normal(word) for word in _WORDS.findall(line)]
-        known = {found for word in words if (found := vocabulary.status_of(word))}
+        known = {status for word in words if (status := vocabulary.status_of(word))}
         if len(known) >= _TEMPLATE_STATUSES and "|" in line:
             return "", [], []
-        if (match := _BY.search(line)) and not _UNSURE.search(line):
-            by += _references(match["by"])
-            status = "superseded" if by else status
+        named = _successors(line)
+        by += named
         if (match := _REPLACES.search(line)) and not _UNSURE.search(line):
             others += _references(match["others"])
-        elif not status:
-            status = _first_status(line, words, vocabulary)
-    return status, by, others
+        elif status := "superseded" if named else _first_status(line, words, vocabulary):
+            found.append((iso_date(line), status))
+    return _in_force(found, replaced=bool(by)), by, others
+
+
+def _successors(line: str) -> list[str]:
+    """What a line of a status says to replace the document."""
+    if _UNSURE.search(line):
+        return []
+    if match := _BY.search(line):
+        return _references(match["by"])
+    match = INSTEAD.search(line)
+    return _references(match["by"]) if match and _is_reference(match["by"]) else []
+
+
+def _in_force(found: list[tuple[str, str]], *, replaced: bool) -> str:
+    """Of the statuses that lines give: superseded; else of a history with days the latest; else the first."""
+    if replaced:
+        return "superseded"
+    dated = [one for one in found if one[0]]
+    if len(dated) > 1:
+        return max(reversed(dated), key=lambda one: one[0])[1]
+    return found[0][1] if found else ""
 
 
 def _first_status(line: str, words: list[str], vocabulary: Vocabulary) -> str:
@@ -178,7 +228,7 @@ def _first_status(line: str, words: list[str], vocabulary: Vocabulary) -> str:
 
 def _references(value: str) -> list[str]:
     """The lines of a field's value that refer to something."""
-    lines = (line.strip(" \t*_`>") for line in value.split("\n"))
+    lines = (line.strip(" \t*_>") for line in _STRUCK.sub("", value).split("\n"))
     return [line for line in lines if line.lower().strip(".()") not in _NOTHING and not _UNSURE.search(line)]
 
 
@@ -216,7 +266,7 @@ def _lines(header: Header, text: str, vocabulary: Vocabulary) -> frozenset[int]:
     lines = {
         number
         for field in header.fields
-        if vocabulary.role(field.key) in told or field.key == SENTENCE or field.key in vocabulary.statuses
+        if vocabulary.role(field.key) in told or field.key in (SENTENCE, STATED) or field.key in vocabulary.statuses
         for number in range(field.first, field.last + 1)
     }
     matter = text.split("\n", header.front_matter)[: header.front_matter]

@@ -18,6 +18,7 @@ class Role(StrEnum):
     """What a header field says."""
 
     STATUS = "status"
+    STAGE = "stage"
     DATE = "date"
     UPDATED = "updated"
     CREATED = "created"
@@ -29,8 +30,10 @@ class Role(StrEnum):
 
 
 _KEYS: Final = {
-    Role.STATUS: "status state doc_status document_status adr_status decision_status lifecycle",
-    Role.DATE: "date decision_date decided",
+    Role.STATUS: "status state doc_status document_status adr_status decision_status lifecycle "
+    "current_status current_state",
+    Role.STAGE: "stage phase maturity outcome disposition",
+    Role.DATE: "date decision_date decided date_accepted revdate",
     Role.UPDATED: "updated last_updated last_update updated_at last_modified modified lastmod",
     Role.CREATED: "created created_at created_on creation_date date_created start_date assigned published",
     Role.SUPERSEDED_BY: "superseded_by superceded_by supersededby replaced_by replacedby obsoleted_by obsoletedby "
@@ -42,10 +45,10 @@ _KEYS: Final = {
 }
 _STATUSES: Final = {
     "superseded": "superseded superceded superseeded supersedes_by replaced supplanted",
-    "obsolete": "obsolete obsoleted historic retired",
+    "obsolete": "obsolete obsoleted historic retired discontinued outdated",
     "deprecated": "deprecated",
     "archived": "archived archive",
-    "rejected": "rejected declined denied refused",
+    "rejected": "rejected declined denied refused discarded",
     "withdrawn": "withdrawn retracted abandoned cancelled canceled dropped",
 }
 _NOT_YET: Final = (
@@ -55,7 +58,7 @@ _NOT_YET: Final = (
 _OVER: Final = "closed"
 _IN_FORCE: Final = (
     "accepted approved active final implemented implementable adopted stable current living decided done complete "
-    "completed published standard informational agreed valid"
+    "completed published standard informational agreed valid delivered deployed released recommended merged"
 )
 
 
