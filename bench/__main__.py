@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
-from bench import edits, embedding_load, extraction, freshness, indexing, load, searching, soak, startup
+from bench import capacity, edits, embedding_load, extraction, freshness, indexing, load, searching, soak, startup
 from bench.figures import Figure, machine
 
 MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
@@ -14,6 +14,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "sixty-files": indexing.sixty_files,
     "extraction": extraction.measure,
     "searching": searching.measure,
+    "capacity": capacity.measure,
     "embedding-load": embedding_load.measure,
     "load": load.measure,
     "soak": soak.measure,

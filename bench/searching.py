@@ -99,7 +99,7 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
 def _at_size(index: Path, searcher: SearchEngine, embedder: Embedder, size: int, note: str) -> Iterator[Figure]:
     directory = current_index(index).directory
     bare = BareQueries(directory)
-    _warm_up(searcher)
+    warm_up(searcher)
     times = Times([], {name: [] for name in FILTERS}, [], [], [], [])
     for question in QUESTIONS:
         times.search.append(_milliseconds(searcher.search, SearchRequest(question)))
@@ -178,7 +178,7 @@ class BareQueries:
         self._table.scanner(with_row_address=True, **options).to_table()
 
 
-def _warm_up(searcher: SearchEngine) -> None:
+def warm_up(searcher: SearchEngine) -> None:
     """Ask until rows are in memory, with questions that do not count."""
     end = time.monotonic() + WARM_SECONDS
     while time.monotonic() < end:

@@ -1,0 +1,169 @@
+"""The tables of docs/scaling.md: what N chunks cost, by constants that were measured, and which limit is met first.
+
+``python scripts/capacity_table.py`` prints them as Markdown. The constants are those of docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+TOKENS_A_CHUNK = 112
+CORE_TOKENS = 12_700
+"""Tokens that a core indexes a second, all steps of the pipeline included."""
+
+DISK_BYTES = 3_500
+RESIDENT_BYTES = 3_800
+PROCESS_BYTES = 330e6
+SEARCH_CPU = 8.3e-3
+CHUNK_CPU = 5.7e-8
+"""CPU seconds of a search: those that it takes anyway, and those for each chunk of the index."""
+
+SEARCH_P50 = 5.8e-3
+CHUNK_P50 = 8.3e-8
+"""Seconds of a search by the clock, half of all, alone on two cores: likewise."""
+
+TAIL = 23.7 / 14.1
+"""The time that 99 of 100 searches keep, over that which half of them keep."""
+
+SHARD = 150_000
+"""Chunks of a searcher, which the default ``resident_bytes`` holds."""
+
+SIZES = (10**5, 10**6, 10**7, 10**8, 10**9)
+CLUSTER_CORES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What ``chunks`` cost over shards of at most SHARD chunks, each of which looks at each question."""
+
+    chunks: float
+
+    @property
+    def shards(self) -> int:
+        """Searchers that hold one copy of all."""
+        return math.ceil(self.chunks / SHARD)
+
+    @property
+    def indexing(self) -> float:
+        """Core seconds of the first run."""
+        return self.chunks * TOKENS_A_CHUNK / CORE_TOKENS
+
+    @property
+    def disk(self) -> float:
+        """Bytes."""
+        return self.chunks * DISK_BYTES
+
+    @property
+    def memory(self) -> float:
+        """Bytes of all searchers."""
+        return self.shards * PROCESS_BYTES + self.chunks * RESIDENT_BYTES
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds of one question, over all shards."""
+        return self.shards * SEARCH_CPU + self.chunks * CHUNK_CPU
+
+    @property
+    def latency(self) -> float:
+        """Seconds that half of all questions keep: the slowest shard's, where a shard's times are log-normal."""
+        one = SEARCH_P50 + CHUNK_P50 * min(self.chunks, SHARD)
+        spread = math.log(TAIL) / NormalDist().inv_cdf(0.99)
+        return one * math.exp(spread * NormalDist().inv_cdf(0.5 ** (1 / self.shards)))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Something that ends at a number of chunks: ``need`` grows with them, up to ``most``."""
+
+    what: str
+    most: float
+    need: str
+    unsharded: bool = False
+
+    def met_at(self) -> float:
+        """The number of chunks at which it is met, by bisection; within a thousandth."""
+        low, high = 1.0, 1e15
+        while high / low > 1.001:
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if self._needed(middle) <= self.most else (low, middle)
+        return low
+
+    def _needed(self, chunks: float) -> float:
+        if self.unsharded:
+            return {"latency": SEARCH_P50 + CHUNK_P50 * chunks, "memory": PROCESS_BYTES + RESIDENT_BYTES * chunks}[
+                self.need
+            ]
+        return float(getattr(Cost(chunks), self.need))
+
+
+LIMITS = (
+    Limit("one searcher: half of all answers within 25 ms", 0.025, "latency", unsharded=True),
+    Limit("one searcher: a machine with 256 GB of memory", 256e9, "memory", unsharded=True),
+    Limit(f"shards: 10 questions a second on {CLUSTER_CORES} cores", CLUSTER_CORES / 10, "cpu"),
+    Limit("shards: 16 machines with 256 GB of memory", 16 * 256e9, "memory"),
+    Limit(f"first run within a day on {CLUSTER_CORES} cores", CLUSTER_CORES * 86_400, "indexing"),
+)
+
+
+def costs() -> Iterator[Sequence[str]]:
+    """A row for each size, below the heads."""
+    yield "chunks", "first run, core hours", "disk", "shards", "memory", "CPU a question", "p50", "questions/s a core"
+    for size in SIZES:
+        cost = Cost(size)
+        yield (
+            f"{size:,}",
+            _number(cost.indexing / 3600),
+            _bytes(cost.disk),
+            f"{cost.shards:,}",
+            _bytes(cost.memory),
+            _seconds(cost.cpu),
+            _seconds(cost.latency),
+            _number(1 / cost.cpu),
+        )
+
+
+def limits() -> Iterator[Sequence[str]]:
+    """The limits by the number of chunks at which they are met, below the heads."""
+    yield "limit", "met at chunks"
+    for limit in sorted(LIMITS, key=Limit.met_at):
+        yield limit.what, _rounded(limit.met_at())
+
+
+def table(rows: Iterator[Sequence[str]]) -> str:
+    """Rows as Markdown; the first has the heads."""
+    head, *rest = rows
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rest)) + "\n"
+
+
+def tables() -> str:
+    """Both tables as they stand in the page."""
+    return f"{table(costs())}\n{table(limits())}"
+
+
+def _number(value: float) -> str:
+    """Two digits that count."""
+    digits = max(0, 1 - math.floor(math.log10(value)))
+    return f"{round(value, digits):,.{digits}f}" if digits else _rounded(value)
+
+
+def _rounded(value: float) -> str:
+    """A count with two digits that count."""
+    return f"{int(round(value, 1 - math.floor(math.log10(value)))):,}"
+
+
+def _bytes(value: float) -> str:
+    for unit, size in (("TB", 1e12), ("GB", 1e9)):
+        if value >= size:
+            return f"{value / size:.1f} {unit}"
+    return f"{value / 1e6:.0f} MB"
+
+
+def _seconds(value: float) -> str:
+    return f"{_number(value)} s" if value >= 1 else f"{1e3 * value:.0f} ms"
+
+
+if __name__ == "__main__":
+    print(tables(), end="")
