@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from everfind_core.model import (
         AddFolderRequest,
         Calibration,
+        FileRef,
         GatherRequest,
         GrepRequest,
         IndexedFile,
@@ -120,9 +121,11 @@ class CheckedOutIndexer:
         """See :meth:`everfind_core.ports.Indexer.calibrate`."""
         return self.indexer.calibrate(cancel=cancel)
 
-    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+    def indexed_files(
+        self, *, folder: str = "", globs: Sequence[str] = (), after: FileRef | None = None, limit: int = 0
+    ) -> Sequence[IndexedFile]:
         """See :meth:`everfind_core.ports.Indexer.indexed_files`."""
-        return self.indexer.indexed_files(folder=folder, globs=globs)
+        return self.indexer.indexed_files(folder=folder, globs=globs, after=after, limit=limit)
 
     def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`; roots are the server's, whose state it is."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.model import FileRef
 
 T = TypeVar("T")
 
@@ -23,22 +24,56 @@ def page(
     Raises:
         InvalidRequestError: the size is negative, or no page gave the token.
     """
-    if size < 0:
-        raise InvalidRequestError.of("page_size", f"{size} is negative; 0 leaves it to the server")
+    limit = page_size(size, most)
     ordered = sorted(items, key=key)
     if token:
+        after = key_of(token)
         try:
-            after = _decoded(token)
             ordered = [item for item in ordered if key(item) > after]
-        except (binascii.Error, ValueError, TypeError):
-            raise InvalidRequestError.of("page_token", "no page gave it", hint="Begin without a token.") from None
-    limit = min(size or most, most)
+        except TypeError:
+            raise _no_page() from None
     found = ordered[:limit]
-    return found, _encoded(key(found[-1])) if len(ordered) > limit else ""
+    return found, token_of(key(found[-1])) if len(ordered) > limit else ""
 
 
-def _encoded(key: tuple[str | int, ...]) -> str:
+def page_size(asked: int, most: int) -> int:
+    """How many items a page gets.
+
+    Raises:
+        InvalidRequestError: ``asked`` is negative.
+    """
+    if asked < 0:
+        raise InvalidRequestError.of("page_size", f"{asked} is negative; 0 leaves it to the server")
+    return min(asked or most, most)
+
+
+def key_of(token: str) -> tuple[str | int, ...]:
+    """The key of the last item before the page that ``token`` asks for.
+
+    Raises:
+        InvalidRequestError: no page gave the token.
+    """
+    try:
+        return _decoded(token)
+    except (binascii.Error, ValueError, TypeError):
+        raise _no_page() from None
+
+
+def token_of(key: tuple[str | int, ...]) -> str:
+    """The token of the page after the item of this key."""
     return base64.urlsafe_b64encode(json.dumps(key, separators=(",", ":")).encode()).decode()
+
+
+def file_of(token: str) -> FileRef:
+    """The file whose key (folder, path) a token holds; raises as :func:`key_of`."""
+    match key_of(token):
+        case (str(folder), str(path)):
+            return FileRef(folder, path)
+    raise _no_page()
+
+
+def _no_page() -> InvalidRequestError:
+    return InvalidRequestError.of("page_token", "no page gave it", hint="Begin without a token.")
 
 
 def _decoded(token: str) -> tuple[str | int, ...]:

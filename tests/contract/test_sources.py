@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, InvalidRequestError
-from everfind_core.model import GrepRequest, ReadFileRequest
+from everfind_core.model import FileRef, GrepRequest, IndexedFile, ReadFileRequest
 from tests.contract.conftest import Connected
 from tests.support.corpus import FILES
 
@@ -112,6 +112,18 @@ def test_indexed_files_are_listed_in_order(workspace: Connected) -> None:
     chosen = workspace.indexer.indexed_files(folder="code", globs=("*.py", "*.go"))
     assert [f for f in found if f.ref.folder == "code" and f.ref.path.endswith((".py", ".go"))] == list(chosen)
     assert list(workspace.indexer.indexed_files(globs=("nothing/**",))) == []
+
+
+def test_indexed_files_are_listed_by_pages(workspace: Connected) -> None:
+    whole = list(workspace.indexer.indexed_files())
+    paged: list[IndexedFile] = []
+    while page := workspace.indexer.indexed_files(after=paged[-1].ref if paged else None, limit=3):
+        assert len(page) == min(3, len(whole) - len(paged))
+        paged += page
+    assert paged == whole
+    behind = workspace.indexer.indexed_files(after=FileRef("code", "zzz/not there"), globs=("*.md",), limit=2)
+    assert list(behind) == [f for f in whole if f.ref.folder == "docs" and f.ref.path.endswith(".md")][:2]
+    assert not workspace.indexer.indexed_files(folder="code", after=FileRef("docs", ""), limit=5)
 
 
 def test_a_choice_of_files_that_is_none_is_refused(workspace: Connected) -> None:

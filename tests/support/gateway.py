@@ -198,7 +198,9 @@ class FakeEngines:
             skipped_files=skipped, findings=self.findings, floor=Floor(0.38, "model"),
         )  # fmt: skip
 
-    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+    def indexed_files(
+        self, *, folder: str = "", globs: Sequence[str] = (), after: FileRef | None = None, limit: int = 0
+    ) -> Sequence[IndexedFile]:
         self._fail()
         found = [IndexedFile(FileRef("api", "a.py"), 120, 5.0, 3, 40)]
         return found if folder in ("", "api") and not globs else []

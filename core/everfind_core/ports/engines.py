@@ -9,6 +9,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.model import (
     AddFolderRequest,
     Calibration,
+    FileRef,
     FileText,
     Folder,
     GatherAnswer,
@@ -107,8 +108,13 @@ class Indexer(SourceReader, Protocol):
         """The added folders."""
         ...
 
-    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+    def indexed_files(
+        self, *, folder: str = "", globs: Sequence[str] = (), after: FileRef | None = None, limit: int = 0
+    ) -> Sequence[IndexedFile]:
         """The files that the index holds, of one folder or of all, ordered by folder and path; none without an index.
+
+        ``after`` begins behind the place of a file in that order, whether there is one or not; ``limit`` gives at most
+        so many, 0 all. Nothing before the place or beyond the limit is read.
 
         Raises:
             FolderNotFoundError: no such folder is added or indexed.

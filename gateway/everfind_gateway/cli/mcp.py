@@ -182,6 +182,7 @@ def install(
     """Print, or write, what makes a host start this server."""
     from everfind_gateway.mcp import registration
 
+    registration.check_name(name)
     wanted = registration.registration(client, name, _command(context, project), project)
     if not write:
         if wanted.file is not None:

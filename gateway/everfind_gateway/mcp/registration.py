@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from everfind_core.errors import ConfigError, InvalidRequestError
 from everfind_gateway.file_edits import edit_text, json_object, json_text, left_alone
 
 CLIENTS = ("claude", "cursor", "codex", "zed", "vscode")
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""What `claude mcp add` and `codex mcp add` take; other hosts take more, but one name should do for all."""
+
 _KEYS = {"claude": "mcpServers", "cursor": "mcpServers", "codex": "mcp_servers", "zed": "context_servers"}
 
 
@@ -43,6 +47,23 @@ class Registration:
         return json.dumps({self.key: {self.name: dict(self.entry)}}, indent=2, ensure_ascii=False)
 
 
+def check_name(name: str) -> None:
+    """Refuse a server's name that a host would refuse.
+
+    Raises:
+        InvalidRequestError: it would.
+    """
+    if not _NAME.fullmatch(name):
+        raise InvalidRequestError.of(
+            "name", f"{name!r} is a server's name that hosts refuse", hint="Use letters, digits, - and _, 64 at most."
+        )
+
+
+def name_from(title: str) -> str:
+    """A name that hosts take, made of a title; empty if nothing of it can be in one."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", title).strip("-")[:64]
+
+
 def registration(client: str, name: str, command: list[str], project: Path | None) -> Registration:
     """How ``client`` learns to start ``command``, for a project's directory or for the user."""
     program, *arguments = command
@@ -50,7 +71,7 @@ def registration(client: str, name: str, command: list[str], project: Path | Non
     if client == "vscode":
         entry = {"type": "stdio", **entry}
     if client == "zed":
-        entry = {"source": "custom", **entry, "env": {}}
+        entry = {**entry, "env": {}}
     key = _KEYS.get(client, "servers")
     typed = ""
     if project is None and client == "claude":

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, InvalidRequestError
+from everfind_core.file_pages import file_page
 from everfind_core.json_form import coverage_json, folder_json
-from everfind_core.model import Folder, FolderStatus, IndexedFile, ReadFileRequest
+from everfind_core.model import FileRef, Folder, FolderStatus, IndexedFile, ReadFileRequest
 from everfind_gateway.mcp.calls import Call
 
 FOLDER = "everfind://folder/"
@@ -81,14 +82,9 @@ def listed(call: Call, cursor: str) -> Page:
     with call.corpus.call() as opened:
         folders = opened.workspace.indexer.folders()
         names = {folder.name for folder in folders}
-        found = opened.workspace.indexer.indexed_files()
-    keys = {(file.ref.folder, file.ref.path): file for file in found if file.ref.folder in names}
-    rest = sorted(key for key in keys if after is None or key > after)
-    shown = rest[:PAGE_FILES]
+        shown, more = file_page(opened.workspace.indexer, names.__contains__, PAGE_FILES, after=after)
     return Page(
-        folders=folders if after is None else (),
-        files=[keys[key] for key in shown],
-        next_cursor=_encoded(shown[-1]) if len(rest) > len(shown) else "",
+        folders=folders if after is None else (), files=shown, next_cursor=_encoded(shown[-1].ref) if more else ""
     )
 
 
@@ -111,11 +107,11 @@ def mime_type(path: str) -> str:
     return guessed if is_text else "text/plain"
 
 
-def _encoded(key: tuple[str, str]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
+def _encoded(last: FileRef) -> str:
+    return base64.urlsafe_b64encode(json.dumps((last.folder, last.path)).encode()).decode()
 
 
-def _decoded(cursor: str) -> tuple[str, str] | None:
+def _decoded(cursor: str) -> FileRef | None:
     """The file that a cursor names; None on the first page."""
     if not cursor:
         return None
@@ -125,7 +121,7 @@ def _decoded(cursor: str) -> tuple[str, str] | None:
         folder = path = None
     if not isinstance(folder, str) or not isinstance(path, str):
         raise InvalidRequestError.of("cursor", "no page of this list gave it", hint="List again without a cursor.")
-    return folder, path
+    return FileRef(folder, path)
 
 
 def _read_folder(call: Call, name: str) -> str:

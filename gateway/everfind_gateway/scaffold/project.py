@@ -190,7 +190,7 @@ def _register(root: Path, client: str, options: Options) -> Step:
     path = probe.file
     if ours and options.name is None and options.description is None:
         return Step(path, changed=False, what=f"the registration with {client}")
-    key = next(iter(ours), options.name or SERVER)
+    key = next(iter(ours), registration.name_from(options.name or "") or SERVER)
     before = _server_options(ours.get(key, {}))
     name = options.name if options.name is not None else before.get("--name")
     description = options.description if options.description is not None else before.get("--description")

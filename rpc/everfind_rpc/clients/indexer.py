@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
+from everfind.common.v1 import corpus_pb2
 from everfind.indexer.v1 import indexer_service_pb2 as pb
 from everfind.indexer.v1.indexer_service_pb2_grpc import IndexerServiceStub
 from everfind_core.cancellation import Cancellation
@@ -20,6 +21,7 @@ from everfind_core.errors import (
 from everfind_core.model import (
     AddFolderRequest,
     Calibration,
+    FileRef,
     FileText,
     Folder,
     GrepAnswer,
@@ -147,15 +149,19 @@ class RemoteIndexer:
         answer = self._calls.unary(self._stub.GetStatus, request, seconds=seconds)
         return workspace_status_from_proto(answer.status, self._skipped_files() if skipped_files else ())
 
-    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+    def indexed_files(
+        self, *, folder: str = "", globs: Sequence[str] = (), after: FileRef | None = None, limit: int = 0
+    ) -> Sequence[IndexedFile]:
         """See :meth:`everfind_core.ports.Indexer.indexed_files`."""
-        check_texts((folder, *globs), "globs")
+        check_texts((folder, *globs, *((after.folder, after.path) if after else ())), "globs")
         found: list[IndexedFile] = []
-        request = pb.ListFilesRequest(folder=folder, globs=globs)
+        first = None if after is None else corpus_pb2.FileRef(folder=after.folder, path=after.path)
+        request = pb.ListFilesRequest(folder=folder, globs=globs, after=first)
         while True:
+            request.page_size = limit and limit - len(found)
             page = self._calls.unary(self._stub.ListFiles, request, seconds=STATUS_SECONDS)
             found += [indexed_file_from_proto(file) for file in page.files]
-            if not page.next_page_token:
+            if not page.next_page_token or len(found) == limit:
                 return found
             request.page_token = page.next_page_token
 

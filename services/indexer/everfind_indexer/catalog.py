@@ -176,13 +176,12 @@ class Catalog:
         files, chunks, redactions = next((row[1:] for row in rows if not row[0]), (0, 0, 0))
         return Coverage(files=files, chunks=int(chunks), skipped=skipped), int(redactions)
 
-    def indexed_files(self, folder: str) -> list[IndexedFile]:
-        """Every indexed file of a folder, by path."""
-        return [
-            IndexedFile(s.ref, s.size, s.mtime_ns / 1e9, s.chunks, s.tokens, s.redactions)
-            for s in self.states(folder)
-            if s.skip is None
-        ]
+    def indexed_files(self, folder: str, after: str = "") -> Iterator[IndexedFile]:
+        """The indexed files of a folder by path, of those behind ``after``, as they are asked for."""
+        statement = f"SELECT {_COLUMNS} FROM files WHERE folder = ? AND path > ? AND skip = '' ORDER BY path"  # noqa: S608 - constants only
+        for row in self._db.each(statement, [folder, after]):
+            state = self._db.read(_state, row)
+            yield IndexedFile(state.ref, state.size, state.mtime_ns / 1e9, state.chunks, state.tokens, state.redactions)
 
     def ignored_directories(self, folder: str) -> list[str]:
         """Directories of a folder that rules leave out as a whole, each with ``/`` at its end."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from everfind_core.calibration import LEAST_CHUNKS
@@ -17,6 +18,7 @@ from everfind_core.index_directory import CATALOG, current_index
 from everfind_core.model import (
     AddFolderRequest,
     Calibration,
+    FileRef,
     FileText,
     Folder,
     GrepAnswer,
@@ -145,7 +147,9 @@ class IndexEngine:
         self._check_workspace(request.workspace)
         return grep(request, self._now().sources, cancel or Cancellation())
 
-    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+    def indexed_files(
+        self, *, folder: str = "", globs: Sequence[str] = (), after: FileRef | None = None, limit: int = 0
+    ) -> Sequence[IndexedFile]:
         """See :meth:`everfind_core.ports.Indexer.indexed_files`."""
         wanted = compile_globs(globs, field="globs")
         try:
@@ -156,8 +160,9 @@ class IndexEngine:
             names = catalog.folders()
             if folder and folder not in names:
                 return self._none_of(folder)
-            found = [file for name in ([folder] if folder else names) for file in catalog.indexed_files(name)]
-        return [file for file in found if wanted is None or wanted.matches(file.ref.path)]
+            with closing(_behind(catalog, [folder] if folder else names, after or FileRef("", ""))) as files:
+                found = (file for file in files if wanted is None or wanted.matches(file.ref.path))
+                return list(islice(found, limit or None))
 
     def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""
@@ -238,3 +243,10 @@ class IndexEngine:
         except EverfindError:
             return ""
         return state.content_hash if state else ""
+
+
+def _behind(catalog: Catalog, folders: Sequence[str], after: FileRef) -> Generator[IndexedFile]:
+    """The indexed files of ``folders``, which are in order, behind the place of ``after``."""
+    for name in folders:
+        if name >= after.folder:
+            yield from catalog.indexed_files(name, after=after.path if name == after.folder else "")

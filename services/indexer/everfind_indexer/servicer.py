@@ -11,7 +11,8 @@ from everfind.indexer.v1 import indexer_service_pb2 as pb
 from everfind.indexer.v1 import run_pb2
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import RunNotFoundError
-from everfind_core.model import Folder, IndexRun
+from everfind_core.file_pages import file_page
+from everfind_core.model import FileRef, Folder, IndexRun
 from everfind_core.ports import Indexer
 from everfind_indexer.runs import IndexRuns, WatchedEvent
 from everfind_rpc.access import (
@@ -49,7 +50,7 @@ from everfind_rpc.converters.indexing import (
 )
 from everfind_rpc.converters.models import calibration_to_proto
 from everfind_rpc.converters.status import workspace_status_to_proto
-from everfind_rpc.paging import page
+from everfind_rpc.paging import file_of, page, page_size, token_of
 from everfind_rpc.service import Call, Service, Stream, Unary
 
 PAGE_FOLDERS = 1_000
@@ -118,14 +119,16 @@ class FileServicer:
         """Indexed files."""
         if request.folder:
             check_folder(call.principal, request.folder, self._names())
-        files = self._indexer.indexed_files(folder=request.folder, globs=tuple(request.globs))
-        found, following = page(
-            [file for file in files if sees(call.principal, file.ref.folder)],
-            lambda file: (file.ref.folder, file.ref.path),
-            size=request.page_size,
-            token=request.page_token,
-            most=PAGE_FILES,
+        asked = FileRef(request.after.folder, request.after.path) if request.HasField("after") else None
+        found, more = file_page(
+            self._indexer,
+            partial(sees, call.principal),
+            page_size(request.page_size, PAGE_FILES),
+            folder=request.folder,
+            globs=tuple(request.globs),
+            after=file_of(request.page_token) if request.page_token else asked,
         )
+        following = token_of((found[-1].ref.folder, found[-1].ref.path)) if more else ""
         return pb.ListFilesResponse(files=[indexed_file_to_proto(f) for f in found], next_page_token=following)
 
     def list_skipped(self, request: pb.ListSkippedFilesRequest, call: Call) -> pb.ListSkippedFilesResponse:

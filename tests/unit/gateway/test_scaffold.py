@@ -50,7 +50,7 @@ def test_a_project_gets_an_instance_of_its_own(project: Path) -> None:
         "folders": [{"name": "plans", "path": ".", "include": ["docs/**"]}],
     }
     arguments = ["mcp", "--name", "Plan docs", "--description", "What we decided"]
-    assert servers(project) == {"Plan docs": {"command": "everfind", "args": arguments}}
+    assert servers(project) == {"Plan-docs": {"command": "everfind", "args": arguments}}
     settings = load_settings(cwd=project)
     assert settings.index_dir == project / ".everfind/index"
     assert [(folder.root, folder.include) for folder in settings.folders] == [(str(project), ("docs/**",))]

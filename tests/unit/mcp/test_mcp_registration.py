@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tomllib
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from everfind_core.errors import ConfigError, InvalidRequestError, StorageError
 from everfind_gateway.cli import main
-from everfind_gateway.mcp.registration import CLIENTS, registration, write
+from everfind_gateway.mcp.registration import CLIENTS, name_from, registration, write
 
 COMMAND = ["everfind", "mcp"]
 
@@ -25,7 +26,7 @@ COMMAND = ["everfind", "mcp"]
         (
             "zed",
             ".zed/settings.json",
-            {"context_servers": {"notes": {"source": "custom", "command": "everfind", "args": ["mcp"], "env": {}}}},
+            {"context_servers": {"notes": {"command": "everfind", "args": ["mcp"], "env": {}}}},
         ),
         (
             "vscode",
@@ -52,8 +53,8 @@ def test_a_users_file_is_found(home: Path, monkeypatch: pytest.MonkeyPatch, clie
 
 
 def test_hosts_that_keep_their_file_get_a_command() -> None:
-    claude = registration("claude", "my notes", ["/usr/bin/everfind", "mcp"], None)
-    assert shlex.split(claude.text())[:6] == ["claude", "mcp", "add", "--scope", "user", "my notes"]
+    claude = registration("claude", "my_notes", ["/usr/bin/everfind", "mcp"], None)
+    assert shlex.split(claude.text())[:6] == ["claude", "mcp", "add", "--scope", "user", "my_notes"]
     assert shlex.split(claude.text())[6:] == ["--", "/usr/bin/everfind", "mcp"]
     vscode = shlex.split(registration("vscode", "notes", COMMAND, None).text())
     assert vscode[:2] == ["code", "--add-mcp"]
@@ -102,6 +103,13 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / ".cursor").write_text("a file", encoding="utf-8")
     with pytest.raises(StorageError, match="cannot write"):
         write(registration("cursor", "notes", COMMAND, tmp_path))
+
+
+@pytest.mark.parametrize("name", ["my notes", "", "a.b", "naïve", "-" * 65])
+def test_a_name_that_hosts_refuse_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert main(["mcp", "install", "--client", "claude", "--project", str(tmp_path), "--name", name]) == 2
+    assert "letters, digits, - and _" in capsys.readouterr().err
+    assert re.fullmatch("[A-Za-z0-9_-]+", name_from(f"{name} x"))
 
 
 @pytest.mark.parametrize("client", CLIENTS)

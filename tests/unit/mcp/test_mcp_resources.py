@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import mcp_types as types
@@ -70,12 +72,29 @@ def test_mime_types_are_those_of_text(path: str, expected: str) -> None:
     assert mime_type(path) == expected
 
 
+def a_page(
+    held: Sequence[IndexedFile],
+    *,
+    folder: str,
+    globs: Sequence[str],
+    after: FileRef | None,
+    limit: int,
+) -> list[IndexedFile]:
+    assert (folder, list(globs)) == ("", [])
+    place = (after.folder, after.path) if after else ("", "")
+    return [file for file in sorted(held, key=key) if key(file) > place][:limit]
+
+
+def key(file: IndexedFile) -> tuple[str, str]:
+    return file.ref.folder, file.ref.path
+
+
 def test_files_are_listed_page_by_page(
     served: Served, home: Path, engines: FakeEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"src/{n:04}.py" for n in range(2 * resources.PAGE_FILES + 1)]
     held = [IndexedFile(FileRef(folder, name), 7, 0.0, 1, 2) for folder in ("api", "removed") for name in names]
-    monkeypatch.setattr(engines, "indexed_files", lambda: held)
+    monkeypatch.setattr(engines, "indexed_files", partial(a_page, held))
     monkeypatch.setattr(engines, "folders", lambda: (Folder("api", str(home / "api")),))
 
     async def use(client: Client) -> list[str]:

@@ -15,6 +15,7 @@ from everfind_core.model import (
     AddFolderRequest,
     Calibration,
     Coverage,
+    FileRef,
     FileText,
     Folder,
     FolderStatus,
@@ -120,7 +121,9 @@ class FakeWorkspace:
     def remove_folder(self, request: RemoveFolderRequest, *, cancel: Cancellation | None = None) -> RemovedFolder:
         raise NotImplementedError
 
-    def indexed_files(self, *, folder: str = "", globs: Sequence[str] = ()) -> Sequence[IndexedFile]:
+    def indexed_files(
+        self, *, folder: str = "", globs: Sequence[str] = (), after: FileRef | None = None, limit: int = 0
+    ) -> Sequence[IndexedFile]:
         raise NotImplementedError
 
     def folders(self) -> Sequence[Folder]:

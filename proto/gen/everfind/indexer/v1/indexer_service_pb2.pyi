@@ -493,6 +493,7 @@ class ListFilesRequest(_message.Message):
     GLOBS_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
     workspace: _builtins.str
     """Workspace: its name, or an absolute directory in it; empty is the default one."""
     folder: _builtins.str
@@ -505,6 +506,10 @@ class ListFilesRequest(_message.Message):
     def globs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Path globs of which one must match; empty is all."""
 
+    @_builtins.property
+    def after(self) -> _corpus_pb2.FileRef:
+        """The first page begins behind this file's place in the order, whether there is one or not; absent is the beginning."""
+
     def __init__(
         self,
         *,
@@ -513,10 +518,11 @@ class ListFilesRequest(_message.Message):
         globs: _abc.Iterable[_builtins.str] | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        after: _corpus_pb2.FileRef | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["folder", b"folder", "globs", b"globs", "page_size", b"page_size", "page_token", b"page_token", "workspace", b"workspace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "folder", b"folder", "globs", b"globs", "page_size", b"page_size", "page_token", b"page_token", "workspace", b"workspace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
