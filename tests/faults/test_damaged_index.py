@@ -14,6 +14,7 @@ import pytest
 from everfind_core import written_files
 from everfind_core.errors import EverfindError, IndexDamagedError
 from everfind_core.model import Severity
+from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_core.written_files import WRITTEN
 from everfind_indexer.store.integrity import referenced
 from tests.support.real_index import RealIndex, write_notes
@@ -212,6 +213,33 @@ def test_an_index_that_nothing_was_noted_of_is_mended_by_reading_it(sound: RealI
     report = index.repair()
     assert report.chunks_embedded == 0
     assert index.content() == sound.content()
+    assert index.found() == found(sound)
+
+
+@pytest.mark.slow
+def test_a_structure_that_was_written_so_is_noticed_and_mended(sound: RealIndex, tmp_path: Path) -> None:
+    index = sound.copied(tmp_path)
+    name = next(name for name in sorted(in_use(sound)) if name.name == "part_0_invert.lance")
+    path = index.directory / name
+    path.write_bytes(random.Random(1).randbytes(path.stat().st_size))
+    (made,) = index.directory.glob("indexes/*")
+    table = made / TABLE_DIRECTORY
+    written_files.note_written(made, table, referenced(lance.dataset(str(table)), table), None)
+    assert is_told(index)
+    report = index.repair()
+    assert (report.indexed, report.chunks_embedded) == (0, 0)
+    assert not is_told(index)
+    assert index.found() == found(sound)
+
+
+@pytest.mark.slow
+def test_a_lost_note_of_what_was_written_is_told_and_made_anew(sound: RealIndex, tmp_path: Path) -> None:
+    index = sound.copied(tmp_path)
+    next(index.directory.glob(f"indexes/*/{WRITTEN}")).unlink()
+    [finding] = [f for f in index.engine().status(verify=True).findings if f.check == "damage"]
+    assert (finding.severity, WRITTEN in finding.message) == (Severity.ERROR, True)
+    assert index.repair().indexed == 0
+    assert not is_told(index)
     assert index.found() == found(sound)
 
 

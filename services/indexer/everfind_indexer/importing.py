@@ -78,6 +78,7 @@ def import_index(
             location.read_calibration()
             _move_folders(location, folders)
             target.write_coverage({folder.name: folder for folder in folders})
+        _check_table(location)
     except BaseException as error:
         shutil.rmtree(location.directory, ignore_errors=True)
         if isinstance(error, IndexDamagedError | KeyError):
@@ -110,6 +111,18 @@ def _check(
         raise InvalidRequestError.of(
             "overwrite", f"there is an index in {index_directory} already", hint="Add --overwrite to replace it."
         )
+
+
+def _check_table(location: IndexLocation) -> None:
+    """Refuse a table with a part that cannot be read: that a file is what was exported does not say that it is sound.
+
+    Raises:
+        IndexDamagedError: there is one.
+    """
+    from everfind_indexer.store.integrity import table_damage  # loads the store's library
+
+    for name, problem in table_damage(location.directory, None):
+        raise IndexDamagedError(f"{name} {problem}")
 
 
 def _move_folders(location: IndexLocation, folders: Sequence[Folder]) -> None:

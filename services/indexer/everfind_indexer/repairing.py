@@ -29,7 +29,7 @@ from everfind_core.index_directory import (
 )
 from everfind_core.model import HealthFinding, Severity
 from everfind_core.store_schema import TABLE_DIRECTORY
-from everfind_core.written_files import WrittenFiles, read_written
+from everfind_core.written_files import WRITTEN, WrittenFiles, read_written
 from everfind_indexer.catalog import Catalog
 
 SALVAGE = "salvage"
@@ -60,6 +60,8 @@ def examine(location: IndexLocation) -> list[str]:
     written: WrittenFiles | None = None
     with _noting(found):
         written = read_written(directory)
+        if written is None and (directory / TABLE_DIRECTORY).exists():
+            found.append(f"{directory / WRITTEN} is absent: nothing says what the table's files should hold")
     with _noting(found):
         found += [
             f"{directory / TABLE_DIRECTORY / name} {problem}" for name, problem in table_damage(directory, written)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import random
 import shutil
 import tarfile
 import threading
@@ -239,7 +240,21 @@ def told(name: str, content: bytes) -> Callable[[dict[str, Any], dict[str, bytes
     return edit
 
 
+def garbled(part: str) -> Callable[[dict[str, Any], dict[str, bytes]], None]:
+    """A member below ``part`` with bytes that say nothing, listed as such: its digest is right."""
+
+    def edit(header: dict[str, Any], members: dict[str, bytes]) -> None:
+        name = next(name for name in sorted(members) if part in name)
+        told(name, random.Random(1).randbytes(len(members[name])))(header, members)
+
+    return edit
+
+
 EDITS = {
+    "a search structure that is none": garbled("_indices/"),
+    "words that are none": garbled("part_0_invert.lance"),
+    "vectors that are none": garbled("auxiliary.idx"),
+    "rows that are none": garbled("chunks.lance/data/"),
     "a calibration that is none": told("calibration.json", b"[]"),
     "a calibration without end": told("calibration.json", b"[" * 100_000),
     "coverage without end": told("coverage.json", b"[" * 100_000),

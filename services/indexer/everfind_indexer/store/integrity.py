@@ -96,10 +96,13 @@ def table_damage(index: Path, written: WrittenFiles | None) -> list[Damage]:
         dataset = lance.dataset(str(table))
         found = dict(_by_size(dataset, table))
         if written is None:
-            return [*found.items(), *(one for one in _by_reading(dataset) if one[0] not in found)]
+            found |= {name: problem for name, problem in _by_reading(dataset) if name not in found}
+            return sorted((found | dict(_structures(dataset))).items())
         names = [*referenced(dataset, table), *lost_structures(dataset, table, written)]
     found |= find_damage(table, written, [name for name in names if name in written.files])
     found |= {name: "was never noted as written" for name in names if name not in written.files}
+    if not any(name.startswith(_INDICES) for name in found):  # or the library would say the same again
+        found |= dict(_structures(dataset))
     return sorted(found.items())
 
 
@@ -132,6 +135,23 @@ def _by_reading(dataset: lance.LanceDataset) -> Iterator[Damage]:
     for fragment in dataset.get_fragments():
         if not is_readable(fragment):
             yield fragment_files(fragment)[0], "cannot be read"
+
+
+def _structures(dataset: lance.LanceDataset) -> Iterator[Damage]:
+    """Search structures that the library cannot load, though their files may be what was written."""
+    for index in dataset.describe_indices():
+        if not is_usable(dataset, index.name):
+            yield f"{_INDICES}{index.segments[0].uuid}", f"holds a structure ({index.name}) that cannot be read"
+
+
+def is_usable(dataset: lance.LanceDataset, index: str) -> bool:
+    """Whether the library can load all of a search structure."""
+    try:
+        with panics_are_damage(Path()):
+            dataset.prewarm_index(index)
+    except Exception:
+        return False
+    return True
 
 
 def is_readable(fragment: LanceFragment) -> bool:

@@ -2,7 +2,8 @@
 
 Lance never changes a file, so the new table gets the old one's files as links and costs no space. Of the versions the
 newest counts whose manifest is whole. Fragments with a damaged file are left out with all their rows, and whoever knows
-what should be there indexes those files again. Structures with a damaged file are dropped, to be made anew.
+what should be there indexes those files again. Structures with a damaged file are dropped, to be made
+anew, and so are those that the library cannot load.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import lance
 from everfind_core.store_errors import panics_are_damage
 from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_core.written_files import WrittenFiles, find_damage
-from everfind_indexer.store.integrity import fragment_files, is_readable, version_files
+from everfind_indexer.store.integrity import fragment_files, is_readable, is_usable, version_files
 
 if TYPE_CHECKING:
     from lance.fragment import LanceFragment
@@ -92,7 +93,8 @@ def _newest_first(table: Path) -> list[Path]:
 def _drop_what_is_lost(dataset: lance.LanceDataset, table: Path, known: frozenset[str]) -> None:
     """``known`` files are whole where they are there."""
     for index in dataset.describe_indices():
-        if not all(_is_whole_structure(segment.uuid, table, known) for segment in index.segments):
+        whole = all(_is_whole_structure(segment.uuid, table, known) for segment in index.segments)
+        if not (whole and is_usable(dataset, index.name)):
             dataset.drop_index(index.name)
     lost = [f.fragment_id for f in dataset.get_fragments() if not _is_whole_fragment(f, table, known)]
     if lost:
