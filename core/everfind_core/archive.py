@@ -16,7 +16,7 @@ import re
 import secrets
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
@@ -114,9 +114,19 @@ def open_archive(path: Path) -> Iterator[ArchiveReader]:
     Raises:
         ArchiveUnusableError: it is none, or of a newer format, or damaged.
     """
+    with ExitStack() as stack:
+        with _reading(path):
+            file = stack.enter_context(path.open("rb"))
+            archive = stack.enter_context(_sound(lambda: _opened(file)))
+            reader = ArchiveReader(path, archive)
+        yield reader
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """What goes wrong within the block, which reads ``path`` and does nothing else, is the archive's fault."""
     try:
-        with path.open("rb") as file, _sound(lambda: tarfile.open(fileobj=file, mode="r:")) as archive:
-            yield ArchiveReader(path, archive)
+        yield
     except (tarfile.TarError, EOFError) as error:
         raise _unusable(path, "it is no archive of an index, or was cut short") from error
     except OSError as error:
@@ -139,13 +149,16 @@ class ArchiveReader:
             StorageError: one cannot be written.
         """
         for member in self.header.members:
-            entry = self._next()
+            with _reading(self._path):
+                entry = self._next()
             if entry is None or entry.name != member.name or not entry.isreg() or entry.size != member.size:
                 raise _unusable(self._path, f"{member.name} is absent, or another than its list says")
             source = self._archive.extractfile(entry)
             if source is None or self._copy(source, directory / member.name) != member.digest:
                 raise _unusable(self._path, f"{member.name} does not hold what was exported")
-        if self._next() is not None:
+        with _reading(self._path):
+            more = self._next()
+        if more is not None:
             raise _unusable(self._path, "it holds more than its list says")
 
     def _copy(self, source: IO[bytes], target: Path) -> str:
@@ -153,12 +166,16 @@ class ArchiveReader:
         try:
             target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with target.open("xb") as copy:
-                while block := source.read(_BLOCK):
+                while block := self._block(source):
                     digest.update(block)
                     copy.write(block)
         except OSError as error:
             raise storage_error(error, target.parent) from error
         return digest.hexdigest()
+
+    def _block(self, source: IO[bytes]) -> bytes:
+        with _reading(self._path):
+            return source.read(_BLOCK)
 
     def _next(self) -> tarfile.TarInfo | None:
         return _sound(self._archive.next)
@@ -187,6 +204,10 @@ _HINT: Final = "Make it again with `everfind export`, and copy it whole."
 
 def _unusable(path: Path, why: str) -> ArchiveUnusableError:
     return ArchiveUnusableError(f"{path} cannot be imported: {why}", hint=_HINT)
+
+
+def _opened(file: IO[bytes]) -> tarfile.TarFile:
+    return tarfile.open(fileobj=file, mode="r:")
 
 
 def _sound(read: Callable[[], T]) -> T:

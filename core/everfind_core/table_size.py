@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from everfind_core.disk_use import files_below
 from everfind_core.errors import IndexMissingError
 from everfind_core.index_directory import current_index
 from everfind_core.store_schema import TABLE_DIRECTORY
@@ -44,17 +43,12 @@ def table_size(index_directory: str) -> TableSize:
     except IndexMissingError:
         return TableSize()
     table = index / TABLE_DIRECTORY
-    files = size = 0
-    for root, _, names in os.walk(table):
-        files += len(names) if Path(root) == table / TABLE_DATA else 0
-        for name in names:
-            with contextlib.suppress(OSError):  # it vanished meanwhile
-                size += (Path(root) / name).lstat().st_size
+    sizes = dict(files_below(table))
     written = read_written(index)
     live = {} if written is None else written.files
     return TableSize(
-        files,
-        size,
+        files=sum(path.parent == table / TABLE_DATA for path in sizes),
+        size=sum(sizes.values()),
         fragments=sum(name.startswith(f"{TABLE_DATA}/") for name in live),
         live=sum(file.size for file in live.values()),
         segments=len({name.split("/")[1] for name in live if name.startswith(_STRUCTURES)}),

@@ -5,6 +5,23 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import TypeAlias
+
+FileStamp: TypeAlias = tuple[int, int]
+"""What differs between two files that took each other's place: time of change in nanoseconds, and inode."""
+
+
+def file_stamp(path: Path) -> FileStamp | None:
+    """The stamp of the file at ``path``; None where there is none. One taken before reading misses no change.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_ino
 
 
 def replace_file(target: Path, text: str, *, mode: int = 0o600, durable: bool = True) -> None:

@@ -7,11 +7,11 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from everfind_core.disk_use import bytes_below
 from everfind_core.errors import EverfindError, IndexMissingError
 from everfind_core.folder_rules import is_readable
 from everfind_core.model import Filters, HealthFinding, SearchMode, SearchRequest, Severity, WorkspaceStatus
@@ -107,7 +107,7 @@ def check_disk(settings: Settings) -> HealthFinding:
         hint = "Check its owner and mode, or set `index_dir` elsewhere."
         return HealthFinding("disk", Severity.ERROR, f"{settings.index_dir} cannot be written", hint)
     free = shutil.disk_usage(place).free
-    kept = f"; vectors kept for reuse take {size(_size_of(settings.vector_cache_dir))}"
+    kept = f"; vectors kept for reuse take {size(bytes_below(settings.vector_cache_dir))}"
     message = f"{size(free)} free for {settings.index_dir}{kept}"
     if free < LOW_DISK_BYTES:
         return HealthFinding("disk", Severity.WARNING, message, "Free some space, or set `index_dir` to another disk.")
@@ -194,14 +194,6 @@ def check_outgoing(server: str, status: WorkspaceStatus) -> HealthFinding:
 
 def _failed(check: str, error: EverfindError, severity: Severity = Severity.ERROR) -> HealthFinding:
     return HealthFinding(check, severity, error.message, error.hint)
-
-
-def _size_of(directory: Path) -> int:
-    total = 0
-    for file in directory.glob("*"):
-        with suppress(OSError):  # others use it: their files come and go
-            total += file.stat().st_size if file.is_file() else 0
-    return total
 
 
 def _nearest_existing(path: Path) -> Path:

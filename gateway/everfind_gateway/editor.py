@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,14 +24,16 @@ _LINE = "kate mate idea pycharm goland webstorm clion rubymine phpstorm rider ru
 def open_place(path: str, line: int) -> None:
     """Open the file ``path`` (in string form) at ``line``, and wait until its program ends.
 
-    Text goes to ``VISUAL``, else ``EDITOR``, else vi; what is no text (a PDF, say) to the desktop's own program.
+    Text goes to ``VISUAL``, else ``EDITOR``, else vi in a terminal; what is no text (a PDF, say) to the desktop's own
+    program.
 
     Raises:
         FileNotIndexableError: the file is not on this machine.
         ConfigError: there is no such editor, or it ended with an error.
     """
     file = decode_os_path(path)
-    command = editor_command(os.environ, file, line) if _is_text(file, path) else ["xdg-open", file]
+    in_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    command = editor_command(os.environ, file, line, in_terminal) if _is_text(file, path) else ["xdg-open", file]
     program = shutil.which(command[0])
     if program is None:
         raise ConfigError(
@@ -45,13 +48,18 @@ def open_place(path: str, line: int) -> None:
         raise ConfigError(f"{command[0]} ended with {ended}", hint="Check VISUAL and EDITOR.")
 
 
-def editor_command(environment: Mapping[str, str], file: str, line: int) -> list[str]:
+def editor_command(environment: Mapping[str, str], file: str, line: int, in_terminal: bool) -> list[str]:
     """The editor's argument list for ``file`` (an absolute path) at ``line``, which is left out if it is 0.
 
     Raises:
-        ConfigError: the variable holds no command.
+        ConfigError: the variable holds no command, or none is set and vi has no terminal.
     """
     name = next((variable for variable in ("VISUAL", "EDITOR") if environment.get(variable, "").strip()), "")
+    if not name and not in_terminal:
+        raise ConfigError(
+            "no editor is set, and vi needs a terminal",
+            hint="Set VISUAL or EDITOR to a program that opens a window, such as `export VISUAL=code`.",
+        )
     try:
         editor = shlex.split(environment[name]) if name else ["vi"]
     except ValueError as error:

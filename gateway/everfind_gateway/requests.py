@@ -214,7 +214,10 @@ def file_reference(folders: Sequence[Folder], target: str) -> FileRef:
 
     Raises:
         FileNotIndexableError: it lies in no folder.
+        InvalidRequestError: it is empty.
     """
+    if not target:
+        raise InvalidRequestError.of("path", "it is empty", hint="Name a file as FOLDER/PATH, as a search prints it.")
     name, _, path = target.partition("/")
     if path and any(folder.name == name for folder in folders):
         return FileRef(name, typed_path(path))

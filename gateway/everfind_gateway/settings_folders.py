@@ -7,6 +7,7 @@ from pathlib import Path
 
 from everfind_core.errors import EverfindError
 from everfind_core.model import Folder
+from everfind_core.whole_files import FileStamp, file_stamp
 from everfind_gateway.config_files import SettingsFile, read_project_file, read_user_file
 from everfind_gateway.folders import add_folders, parse_folders, remove_folder
 
@@ -19,7 +20,8 @@ class SettingsFolders:
         self._index_dir = index_dir
         self._guard = threading.Lock()
         self._folders = folders
-        self._seen = self._stamp()
+        self._text = file.text
+        self._seen: FileStamp | None = None
 
     def folders(self) -> tuple[Folder, ...]:
         """The folders as they are now."""
@@ -27,7 +29,9 @@ class SettingsFolders:
             seen = self._stamp()
             if seen != self._seen:
                 try:
-                    self._folders = parse_folders(self._read())
+                    file = self._read()
+                    if file.text != self._text:
+                        self._folders, self._text = parse_folders(file), file.text
                 except EverfindError:
                     return self._folders  # its author is told of it by the next command
                 self._seen = seen
@@ -48,9 +52,8 @@ class SettingsFolders:
     def _read(self) -> SettingsFile:
         return read_project_file(self._file.path) if self._file.project else read_user_file(self._file.path)
 
-    def _stamp(self) -> tuple[int, int] | None:
+    def _stamp(self) -> FileStamp | None:
         try:
-            found = self._file.path.stat()
+            return file_stamp(self._file.path)
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_ino

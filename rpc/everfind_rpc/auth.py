@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import ConfigError, InvalidRequestError, UnauthenticatedError
-from everfind_core.whole_files import replace_file
+from everfind_core.whole_files import FileStamp, file_stamp, replace_file
 
 TOKEN_BYTES = 32
 TOKEN_PREFIX = "evf_"  # noqa: S105 - what every token begins with, so that scanners of secrets know one
@@ -78,7 +78,7 @@ class TokenFile:
         self.path = path
         self._own = _digest(own) if own else ""
         self._guard = threading.Lock()
-        self._seen: tuple[int, int] | None = None
+        self._seen: FileStamp | None = None
         self._tokens: tuple[Token, ...] = ()
 
     def tokens(self) -> tuple[Token, ...]:
@@ -156,14 +156,11 @@ class TokenFile:
         _write(self.path, [token for token in tokens if token is not found[0]])
         return found[0]
 
-    def _stamp(self) -> tuple[int, int] | None:
+    def _stamp(self) -> FileStamp | None:
         try:
-            stat = self.path.stat()
-        except FileNotFoundError:
-            return None
+            return file_stamp(self.path)
         except OSError as error:
             raise _unusable(self.path, error.strerror or str(error)) from error
-        return stat.st_mtime_ns, stat.st_ino
 
 
 class SecretFile:
@@ -172,7 +169,7 @@ class SecretFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._guard = threading.Lock()
-        self._seen: tuple[int, int] | None = None
+        self._seen: FileStamp | None = None
         self._secret = ""
 
     def read(self) -> str:
@@ -183,10 +180,10 @@ class SecretFile:
         """
         with self._guard:
             try:
-                stat = self._path.stat()
-                if (stat.st_mtime_ns, stat.st_ino) != self._seen:
+                seen = file_stamp(self._path)
+                if seen is None or seen != self._seen:
                     self._secret = self._path.read_text(encoding="ascii").strip()
-                    self._seen = stat.st_mtime_ns, stat.st_ino
+                    self._seen = seen
             except (OSError, UnicodeDecodeError) as error:
                 raise ConfigError(
                     f"the token file {self._path} cannot be read", hint="Check its owner and mode."

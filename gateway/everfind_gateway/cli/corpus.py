@@ -14,13 +14,14 @@ from everfind_core.paths import printable, shown_path, typed_path
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import folder_names, setting_names
 from everfind_gateway.cli.options import Json
-from everfind_gateway.render.streams import emit, emit_json, note
+from everfind_gateway.render.streams import emit, emit_json, note, one_line
 from everfind_gateway.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from everfind_core.model import Folder
     from everfind_gateway.cli.runtime import Runtime
     from everfind_gateway.settings import Settings
+    from everfind_gateway.workspace import Workspace
 
 
 def add(
@@ -177,7 +178,7 @@ def _emit_files(settings: Settings) -> None:
 
 
 def _add_remotely(settings: Settings, paths: Sequence[str], name: str, include: tuple[str, ...]) -> None:
-    from everfind_core.model import AddFolderRequest, RemoveFolderRequest
+    from everfind_core.model import AddFolderRequest
 
     for path in paths:
         if not path.startswith("/"):
@@ -190,13 +191,24 @@ def _add_remotely(settings: Settings, paths: Sequence[str], name: str, include: 
             for path in paths:
                 request = AddFolderRequest(typed_path(path), name, include)
                 added += [workspace.indexer.add_folder(request)]
-        except EverfindError:
+        except BaseException:
             for folder in added:  # all or none, as on this machine
-                workspace.indexer.remove_folder(RemoveFolderRequest(folder.name))
+                _take_back(workspace, folder)
             raise
     for folder in added:
         emit(f"added {printable(folder.name)}  {shown_path(folder.root)}")
     note("a server that follows its folders indexes it now, else `everfind index` does")
+
+
+def _take_back(workspace: Workspace, folder: Folder) -> None:
+    """Remove a folder that was just added; where that fails, its user is told, and hears of the first error."""
+    from everfind_core.model import RemoveFolderRequest
+
+    try:
+        workspace.indexer.remove_folder(RemoveFolderRequest(folder.name))
+    except EverfindError as error:
+        name = printable(folder.name)
+        note(f"{name} stays added: {one_line(error.message)}; `everfind remove {name}` tries again")
 
 
 def _shown(value: Any) -> str:

@@ -100,7 +100,7 @@ def _pick(workspace: Workspace, ask: Ask, typed: str, *, print_only: bool) -> Hi
         open_place(hit.absolute_path, hit.start_line)
 
     picker = Picker(ask, workspace.indexer, open_hit, typed=typed, print_only=print_only)
-    number = picker.run()
+    chosen = picker.run()
     if picker.fault is not None:
         raise picker.fault
-    return None if number is None else picker.hits[number]
+    return chosen

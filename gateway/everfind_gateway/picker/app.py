@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -35,8 +36,8 @@ Ask = Callable[[str, Cancellation], "SearchAnswer | None"]
 """What was typed, to its answer; None where no question is typed yet. Called in a thread."""
 
 
-class Picker(App[int]):
-    """Ends with the number of the chosen hit in ``hits`` (``print_only``), or None; then ``fault`` may say why."""
+class Picker(App["Hit"]):
+    """Ends with the chosen hit (``print_only``), or None; then ``fault`` may say why."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
@@ -106,11 +107,14 @@ class Picker(App[int]):
         try:
             answer = self._ask(typed, cancel)
         except EverfindError as error:
-            if not cancel.cancelled:
-                self.call_from_thread(self._show_remark, _sentence(error))
+            self.call_from_thread(self._tell, cancel, partial(self._show_remark, _sentence(error)))
             return
+        self.call_from_thread(self._tell, cancel, partial(self._show, answer))
+
+    def _tell(self, cancel: Cancellation, tell: Callable[[], None]) -> None:
+        """Show what a search gave, unless a key has made it an old one; asked where keys are heard, too."""
         if not cancel.cancelled:
-            self.call_from_thread(self._show, answer)
+            tell()
 
     def _show(self, answer: SearchAnswer | None) -> None:
         self.hits = answer.hits if answer is not None else ()
@@ -168,7 +172,8 @@ class Picker(App[int]):
         if hit is None:
             return
         if self._print_only:
-            self.exit(self.query_one("#found", OptionList).highlighted)
+            self._cancel.cancel()
+            self.exit(hit)
             return
         with self.suspend():
             try:

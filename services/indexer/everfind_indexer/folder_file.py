@@ -15,8 +15,10 @@ from everfind_core.folder_rules import indexed_folders, new_name
 from everfind_core.index_directory import FOLDERS, write_json
 from everfind_core.model import Folder
 from everfind_core.paths import encode_os_path
+from everfind_core.whole_files import FileStamp, file_stamp
 
 FORMAT = 1
+_UNREAD: FileStamp = (-1, -1)
 
 _log = logging.getLogger("everfind.folders")
 
@@ -57,7 +59,7 @@ class FolderFile:
         self._path = index_directory / FOLDERS
         self._settled = tuple(settled)
         self._guard = threading.Lock()
-        self._seen: tuple[int, int] | None = None
+        self._seen: FileStamp | None = None
         self._listed: tuple[Folder, ...] = ()
         self._added: tuple[Folder, ...] = ()
 
@@ -108,17 +110,13 @@ class FolderFile:
     def _write(self, listed: tuple[Folder, ...]) -> None:
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_json(self._path, {"format": FORMAT, "folders": [asdict(folder) for folder in listed]})
-        self._take(listed)
-        self._seen = self._stamp()
+        self._seen = _UNREAD  # and not the stamp of now: somebody else may have written since
 
-    def _stamp(self) -> tuple[int, int] | None:
+    def _stamp(self) -> FileStamp | None:
         try:
-            found = self._path.stat()
-        except FileNotFoundError:
-            return None
+            return file_stamp(self._path)
         except OSError as error:
             raise _unusable(self._path) from error
-        return found.st_mtime_ns, found.st_ino
 
     def _without_clashes(self, added: Sequence[Folder]) -> tuple[Folder, ...]:
         """Those that the settings have not come to claim the name or the directory of."""

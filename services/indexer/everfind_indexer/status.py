@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import closing
-from pathlib import Path
 
 from everfind_core import __version__
 from everfind_core.calibration import as_used, floor_of
+from everfind_core.disk_use import bytes_below
 from everfind_core.errors import IndexMissingError
 from everfind_core.index_directory import CATALOG, FolderCoverage, IndexLocation, current_index
 from everfind_core.model import Coverage, FolderStatus, HealthFinding, ModelInfo, WorkspaceStatus
@@ -46,7 +45,7 @@ def workspace_status(
         coverage=with_waiting(published.total(), watch),
         model=model,
         indexed_at=published.indexed_at,
-        disk_bytes=_disk_bytes(directory),
+        disk_bytes=bytes_below(directory),
         redactions=sum(f.redactions for f in folders),
         writer=lock_holder(directory),
         skipped_files=tuple(skipped),
@@ -104,15 +103,3 @@ def _without_index(settings: IndexerSettings, sources: Sources) -> WorkspaceStat
 def _outgoing(model: ModelInfo) -> tuple[str, ...]:
     """What the model makes leave the machine."""
     return (f"the text of indexed files, and queries, to {model.endpoint}",) if model.endpoint else ()
-
-
-def _disk_bytes(directory: Path) -> int:
-    """Bytes of all files below ``directory``; those that vanish meanwhile do not count."""
-    total = 0
-    for root, _, names in os.walk(directory):
-        for name in names:
-            try:
-                total += (Path(root) / name).lstat().st_size
-            except OSError:
-                continue
-    return total

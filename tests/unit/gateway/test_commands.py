@@ -108,6 +108,7 @@ def test_a_fault_is_one_sentence_and_a_traceback_only_on_request(
         ("remove",),
         ("remove", "a", "b"),
         ("cat", "a", "--lines", "x"),
+        ("cat", ""),
         ("cat", "a", "--lines", "9-2"),
         ("cat", "a", "--lines", "0"),
         ("add", "a", "b", "--name", "c"),

@@ -33,24 +33,29 @@ FILE = "/srv/a b.py"
     ],
 )
 def test_each_editor_is_told_the_line_in_its_own_way(editor: str, arguments: list[str]) -> None:
-    assert editor_command({"EDITOR": editor}, FILE, 42) == arguments
-    assert editor_command({"VISUAL": editor, "EDITOR": "ed"}, FILE, 42) == arguments
+    assert editor_command({"EDITOR": editor}, FILE, 42, False) == arguments
+    assert editor_command({"VISUAL": editor, "EDITOR": "ed"}, FILE, 42, False) == arguments
 
 
 def test_without_a_variable_it_is_vi_and_without_a_line_the_file_alone() -> None:
-    assert editor_command({"VISUAL": " "}, FILE, 42) == ["vi", "+42", FILE]
-    assert editor_command({}, FILE, 0) == ["vi", FILE]
+    assert editor_command({"VISUAL": " "}, FILE, 42, True) == ["vi", "+42", FILE]
+    assert editor_command({}, FILE, 0, True) == ["vi", FILE]
+
+
+def test_vi_is_not_started_without_a_terminal() -> None:
+    with pytest.raises(ConfigError, match="no editor is set, and vi needs a terminal"):
+        editor_command({}, FILE, 1, False)
 
 
 def test_a_variable_that_is_no_command_is_refused() -> None:
     with pytest.raises(ConfigError, match="EDITOR is no command"):
-        editor_command({"EDITOR": "vim 'oops"}, FILE, 1)
+        editor_command({"EDITOR": "vim 'oops"}, FILE, 1, True)
 
 
 @given(st.text(min_size=1).filter(lambda name: "\0" not in name), st.integers(0, 10**6))
 def test_whatever_the_file_is_called_it_is_part_of_one_argument(name: str, line: int) -> None:
     for editor in ("vi", "hx", "code", "other"):
-        last = editor_command({"EDITOR": editor}, f"/{name}", line)[-1]
+        last = editor_command({"EDITOR": editor}, f"/{name}", line, False)[-1]
         assert last in (f"/{name}", f"/{name}:{line}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
+from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError, IndexMissingError
 from everfind_core.model import Hit, SearchAnswer
 from everfind_gateway.cli.find import asker
@@ -59,7 +61,7 @@ class Screen:
             raise self.error
         self.opened.append(hit)
 
-    def drive(self, steps: Callable[[Pilot[int]], Awaitable[None]]) -> int | None:
+    def drive(self, steps: Callable[[Pilot[Hit]], Awaitable[None]]) -> Hit | None:
         async def run() -> None:
             async with self.app.run_test(size=(120, 30)) as pilot:
                 await steps(pilot)
@@ -67,7 +69,7 @@ class Screen:
         asyncio.run(run())
         return self.app.return_value
 
-    async def until(self, pilot: Pilot[int], condition: Callable[[], bool]) -> None:
+    async def until(self, pilot: Pilot[Hit], condition: Callable[[], bool]) -> None:
         for _ in range(3000):
             if condition():
                 return
@@ -89,7 +91,7 @@ def test_it_searches_while_one_types_and_shows_the_chosen_file(engines: FakeEngi
     screen = Screen(engines, typed="retry lang:g")
     engines.hits = ()
 
-    async def steps(pilot: Pilot[int]) -> None:
+    async def steps(pilot: Pilot[Hit]) -> None:
         await screen.until(pilot, lambda: screen.remark().startswith("no results"))
         engines.hits = (FIRST, SECOND)
         await pilot.press("o")
@@ -116,12 +118,36 @@ def test_print_ends_with_the_chosen_hit(engines: FakeEngines) -> None:
     engines.hits = (FIRST, SECOND)
     screen = Screen(engines, typed="retry", print_only=True)
 
-    async def steps(pilot: Pilot[int]) -> None:
+    async def steps(pilot: Pilot[Hit]) -> None:
         await screen.until(pilot, lambda: len(screen.app.hits) == 2)
         await pilot.press("down", "enter")
 
-    assert screen.drive(steps) == 1
+    assert screen.drive(steps) is SECOND
     assert screen.opened == []
+
+
+def test_an_answer_after_enter_does_not_change_the_choice(engines: FakeEngines) -> None:
+    engines.hits = (FIRST, SECOND)
+    screen = Screen(engines, typed="retry", print_only=True)
+    ask, may_answer = screen.app._ask, threading.Event()
+
+    def slow(typed: str, cancel: Cancellation) -> SearchAnswer | None:
+        if typed != "retry":
+            engines.hits = (SECOND,)
+            may_answer.wait(60)
+        return ask(typed, cancel)
+
+    screen.app._ask = slow
+
+    async def steps(pilot: Pilot[Hit]) -> None:
+        await screen.until(pilot, lambda: len(screen.app.hits) == 2)
+        await pilot.press("x")
+        await screen.until(pilot, lambda: engines.hits == (SECOND,))
+        await pilot.press("enter")
+        may_answer.set()
+
+    assert screen.drive(steps) is FIRST
+    assert screen.app.hits == (FIRST, SECOND)
 
 
 def test_what_is_wrong_is_said_and_the_picker_goes_on(engines: FakeEngines) -> None:
@@ -129,7 +155,7 @@ def test_what_is_wrong_is_said_and_the_picker_goes_on(engines: FakeEngines) -> N
     screen = Screen(engines, typed="retry")
     screen.error = ConfigError("'ed' is not installed", hint="Set VISUAL.")
 
-    async def steps(pilot: Pilot[int]) -> None:
+    async def steps(pilot: Pilot[Hit]) -> None:
         await screen.until(pilot, lambda: screen.remark() == "there is no index. Run `everfind index`.")
         engines.error = None
         engines.hits = ()
@@ -159,7 +185,7 @@ def test_an_answer_to_what_is_no_longer_typed_is_not_shown(engines: FakeEngines)
 
     screen.app._ask = late
 
-    async def steps(pilot: Pilot[int]) -> None:
+    async def steps(pilot: Pilot[Hit]) -> None:
         await pilot.press("a")
         await screen.until(pilot, lambda: len(answers) == 1)
         assert screen.entries() == []
@@ -174,7 +200,7 @@ def test_a_fault_ends_the_picker_and_is_told(engines: FakeEngines) -> None:
     engines.fault = RuntimeError("boom")
     screen = Screen(engines, typed="retry")
 
-    async def steps(pilot: Pilot[int]) -> None:
+    async def steps(pilot: Pilot[Hit]) -> None:
         await screen.until(pilot, lambda: screen.app.fault is not None)
 
     assert screen.drive(steps) is None

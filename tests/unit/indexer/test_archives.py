@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everfind_core.archive import HEADER
+from everfind_core.archive import HEADER, open_archive
 from everfind_core.errors import (
     ArchiveUnusableError,
     EverfindError,
@@ -307,6 +307,11 @@ def test_headers_that_no_tar_has_are_refused(other: RealIndex, tmp_path: Path, n
     (tmp_path / "odd.tar").write_bytes(NO_TAR[name] + bytes(1024))
     with pytest.raises(ArchiveUnusableError, match="no archive of an index"):
         other.import_archive(tmp_path / "odd.tar")
+
+
+def test_what_fails_beside_the_archive_is_not_its_fault(archive: Path) -> None:
+    with pytest.raises(PermissionError), open_archive(archive):
+        raise PermissionError(13, "not here")
 
 
 def test_a_link_in_an_archive_is_refused(archive: Path, other: RealIndex, tmp_path: Path) -> None:
