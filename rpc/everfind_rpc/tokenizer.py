@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +11,15 @@ import numpy.typing as npt
 
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import TokenSpans
+from everfind_rpc.word_tokens import ByWords, WordTokens
 
 if TYPE_CHECKING:
     import tokenizers
 
 TokenIds = npt.NDArray[np.int64]
+
+_SHORT = 200
+"""Characters of a text that the library tokenises faster than its words are looked up."""
 
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -37,6 +40,7 @@ class FileTokenizer:
         self.content = content
         self._tokenizer = _parse(content, source)
         self._sliceable = _is_bert_style(self._tokenizer)
+        self._by_words = ByWords(self._word_tokens) if self._sliceable and _adds_no_words(self._tokenizer) else None
 
     @property
     def sliceable(self) -> bool:
@@ -45,14 +49,18 @@ class FileTokenizer:
 
     def encode(self, text: str) -> TokenSpans:
         """Tokens of ``text``, without special tokens, prefix, truncation or padding."""
-        encoding = self._encode(text)
-        count = len(encoding)
-        starts = np.fromiter(chain.from_iterable(encoding.offsets), np.int64, 2 * count)[::2]
-        return TokenSpans(np.array(encoding.ids, np.int64), np.maximum.accumulate(starts))
+        found = self._by_words.encode(text) if self._by_words and len(text) > _SHORT else None
+        if found is None:
+            found = TokenSpans(*(np.array(part, np.int64) for part in self._word_tokens(text)))
+        return TokenSpans(found.ids, np.maximum.accumulate(found.starts))
 
     def encode_ids(self, text: str) -> TokenIds:
         """The ids alone, which is faster."""
         return np.array(self._encode(text).ids, np.int64)
+
+    def _word_tokens(self, text: str) -> WordTokens:
+        encoding = self._encode(text)
+        return WordTokens(tuple(encoding.ids), tuple(start for start, _ in encoding.offsets))
 
     def _encode(self, text: str) -> tokenizers.Encoding:
         try:
@@ -108,3 +116,8 @@ def _is_bert_style(tokenizer: tokenizers.Tokenizer) -> bool:
     from tokenizers.pre_tokenizers import BertPreTokenizer
 
     return isinstance(tokenizer.pre_tokenizer, BertPreTokenizer) and isinstance(tokenizer.normalizer, BertNormalizer)
+
+
+def _adds_no_words(tokenizer: tokenizers.Tokenizer) -> bool:
+    """Whether all that was added to the vocabulary is special; an added word may go over white space."""
+    return all(token.special for token in tokenizer.get_added_tokens_decoder().values())

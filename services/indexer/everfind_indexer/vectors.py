@@ -193,7 +193,7 @@ class VectorCache:
         with _transaction(db):
             db.executemany(
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                [(self._id(key), self._sum(key, body) + body) for key, body in data.items()],
+                sorted((self._id(key), self._sum(key, body) + body) for key, body in data.items()),  # page by page
             )
             db.executemany(
                 "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)",
