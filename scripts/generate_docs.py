@@ -81,9 +81,11 @@ text on stderr and show in the exit code, so stdout holds a whole object or noth
 no tables, and `NO_COLOR` turns colours off on a terminal. Control characters in texts are shown as escapes, except in
 what `cat` and `gather` write to a pipe; in names as `%XX`. Every place that is printed can be given to a command again.
 
-To search a directory without adding it: `everfind index DIR --name NAME` indexes it apart from the added folders, and
-`everfind --index NAME` before any command uses that index in their place. `everfind list --named` shows what there is,
-`everfind remove NAME --named` deletes one. The user's settings hold for it, no project's.
+To search a directory without adding it: `everfind index DIR --workspace NAME` indexes it apart from the added folders,
+and `everfind --workspace NAME` before any command uses it in their place. `everfind list --workspaces` shows
+what there is, `everfind remove --workspace NAME` deletes one. The user's settings hold for it, no project's.
+`everfind --workspace ./DIR` uses the project in which a directory lies, as if it were the working directory. More in
+[workspaces](howto/workspaces.md).
 
 A query that starts with a dash goes after `--`: `everfind search -- "--no-verify flag"`.
 

@@ -23,6 +23,7 @@ from everfind_core.model import (
     IndexedFile,
     IndexReport,
     ModelInfo,
+    OpenWorkspace,
     Passage,
     Provenance,
     RelatedAnswer,
@@ -267,10 +268,16 @@ def status_json(status: WorkspaceStatus, *, skipped_files: bool = False) -> Json
         "outgoing": list(status.outgoing),
         "floor": status.floor and {"min_score": status.floor.min_score, "origin": status.floor.origin},
         "calibration": None if status.calibration is None else calibration_json(status.calibration),
+        "workspace": status.workspace,
+        "open_workspaces": [_open_workspace_json(opened) for opened in status.open_workspaces],
     }
     if skipped_files:
         form["skipped_files"] = [skipped_json(skipped) for skipped in status.skipped_files]
     return form
+
+
+def _open_workspace_json(opened: OpenWorkspace) -> Json:
+    return {"workspace": opened.workspace, "last_used": opened.last_used or None, "indexing": opened.indexing}
 
 
 def calibration_json(calibration: Calibration) -> Json:

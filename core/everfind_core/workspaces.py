@@ -15,12 +15,26 @@ def check_workspace(asked: str, name: str, roots: Iterable[str]) -> None:
     Raises:
         WorkspaceNotFoundError: it is none of that.
     """
-    if not asked or asked == name:
-        return
-    if asked.startswith("/") and any(f"{asked.rstrip('/')}/".startswith(f"{root.rstrip('/')}/") for root in roots):
-        return
-    raise WorkspaceNotFoundError(
+    if asked and asked != name and not root_of(asked, roots):
+        raise workspace_not_found(asked)
+
+
+def root_of(asked: str, roots: Iterable[str]) -> str:
+    """The innermost of ``roots`` in which an absolute directory lies (string form); empty if it lies in none."""
+    if not asked.startswith("/"):
+        return ""
+    place = f"{asked.rstrip('/')}/"
+    return max((root for root in roots if place.startswith(f"{root.rstrip('/')}/")), key=len, default="")
+
+
+def workspace_not_found(asked: str) -> WorkspaceNotFoundError:
+    """The error for a request of a workspace that is not here, or not for its caller."""
+    if not asked:
+        return WorkspaceNotFoundError(
+            "the server's own workspace is not for this token", hint="Name one that is, with --workspace."
+        )
+    return WorkspaceNotFoundError(
         f"there is no workspace {asked[:200]!r} here",
-        hint="Leave it empty for the only one, or give an absolute directory in one of its folders.",
+        hint="Leave it empty, or give the name of a workspace that is served, or an absolute directory in one.",
         details={"workspace": asked[:200]},
     )

@@ -64,9 +64,11 @@ class AsyncCorpus:
     close = _in_thread(Corpus.close)
 
 
-def open_async_corpus(config: str | Path | None = None, *, server: str | None = None, index: str = "") -> AsyncCorpus:
+def open_async_corpus(
+    config: str | Path | None = None, *, server: str | None = None, workspace: str = ""
+) -> AsyncCorpus:
     """As :func:`everfind_gateway.corpus.open_corpus`, for ``async with``."""
-    source, told = open_source(config, server, index)
+    source, told = open_source(config, server, workspace)
     for warning in told:
         warnings.warn(warning, stacklevel=2)
     return AsyncCorpus(source)

@@ -50,6 +50,11 @@ class SettingsFile:
     values: dict[str, Any] = field(default_factory=dict)
     text: str = ""
 
+    @property
+    def instance(self) -> bool:
+        """Whether it gives a project folders and an index of its own."""
+        return self.project and not self.values.keys().isdisjoint({"folders", "index_dir"})
+
     def place(self, key: str) -> str:
         """``FILE:LINE`` of a top-level key, or the file alone where the line cannot be told."""
         pattern = re.compile(rf"""\s*(?:\[+\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
@@ -92,7 +97,7 @@ class SettingsFile:
 class SettingsFiles:
     """The files that apply: the user's own, and a project's where there is one.
 
-    ``named`` lists the folders of a named index, where one is in use.
+    ``named`` lists the folders of a named workspace, where one is in use.
     """
 
     user: SettingsFile
@@ -102,7 +107,7 @@ class SettingsFiles:
     @property
     def instance(self) -> bool:
         """Whether the project has folders and an index of its own."""
-        return self.project is not None and not self.project.values.keys().isdisjoint({"folders", "index_dir"})
+        return self.project is not None and self.project.instance
 
     @property
     def folders_file(self) -> SettingsFile:
@@ -149,6 +154,18 @@ def locate(config: Path | None, *, cwd: Path, may_be_missing: bool = False) -> S
     if _is_project_file(path):
         return SettingsFiles(read_user_file(user_file()), read_project_file(path))
     return SettingsFiles(read_user_file(path))
+
+
+def locate_project(directory: Path) -> SettingsFiles:
+    """The files that apply in ``directory``, whatever the environment selects; raises as :func:`locate`."""
+    user = read_user_file(user_file())
+    return SettingsFiles(user, project_of(directory))
+
+
+def project_of(directory: Path) -> SettingsFile | None:
+    """The settings file of the project in which ``directory`` lies; raises as :func:`locate`."""
+    found = _walk_up(Path(os.path.realpath(directory)))
+    return read_project_file(found) if found is not None and found != user_file() else None
 
 
 def read_user_file(path: Path) -> SettingsFile:

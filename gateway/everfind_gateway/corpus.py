@@ -45,7 +45,7 @@ from everfind_gateway.requests import (
     search_request,
 )
 from everfind_gateway.settings import Settings, load_settings
-from everfind_gateway.workspace import open_workspace
+from everfind_gateway.workspace import is_directory, open_workspace
 
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
@@ -261,34 +261,40 @@ class Corpus:
             yield opened
 
 
-def open_corpus(config: str | Path | None = None, *, server: str | None = None, index: str = "") -> Corpus:
+def open_corpus(config: str | Path | None = None, *, server: str | None = None, workspace: str = "") -> Corpus:
     """The corpus that the settings in effect describe, as the command line would use it here and now.
 
     ``config`` is a project, or a settings file in place of the user's; ``server`` is ``HOST[:PORT]``, or empty for this
-    machine's index; ``index`` the name of an index apart from the added folders. Models load with the first question.
+    machine's index; ``workspace`` names a workspace apart from the added folders, here or on the ``server``, or is a
+    directory in a project. Models load with the first question.
 
     Warns:
         UserWarning: a setting is not known, and not used.
 
     Raises:
         ConfigError: settings cannot be used as they are.
-        InvalidRequestError: ``server`` and ``index`` contradict each other.
-        IndexMissingError: no index has that name.
+        InvalidRequestError: ``config`` and ``workspace`` contradict each other.
+        WorkspaceNotFoundError: there is no such workspace.
     """
-    source, told = open_source(config, server, index)
+    source, told = open_source(config, server, workspace)
     for warning in told:
         warnings.warn(warning, stacklevel=2)
     return Corpus(source)
 
 
 @checked
-def open_source(config: str | Path | None, server: str | None, index: str) -> tuple[current.Corpus, tuple[str, ...]]:
+def open_source(
+    config: str | Path | None, server: str | None, workspace: str
+) -> tuple[current.Corpus, tuple[str, ...]]:
     """What both kinds of corpus ask, and what is odd about its settings."""
-    if server is not None and index:
-        raise InvalidRequestError.of("index", "a named index lies on this machine: give either index or server")
+    if config is not None and is_directory(workspace):
+        raise InvalidRequestError.of("workspace", "a directory selects its project: give either config or workspace")
     path = None if config is None else Path(config)
-    flags = {} if server is None else {"server": server}
-    load = partial(load_settings, path, flags=flags, cwd=working_directory(), index=index)
+    flags = (
+        {} if server is None else {"server": server, "server_workspace": workspace if server and workspace else None}
+    )
+    here = "" if server else workspace
+    load = partial(load_settings, path, flags=flags, cwd=working_directory(), workspace=here)
     return current.Corpus(load, open_workspace), load().warnings
 
 

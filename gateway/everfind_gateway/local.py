@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from everfind_gateway.late import Late, LateChunker, LateEmbedder
+from everfind_gateway.late import Late, LateChunker
+from everfind_gateway.models import Models
 from everfind_gateway.running import running_server
 from everfind_gateway.settings_folders import SettingsFolders
 from everfind_gateway.warm import WarmSearcher
@@ -29,12 +30,18 @@ if TYPE_CHECKING:
 
 
 class LocalWorkspace:
-    """One workspace in this process. Engines come up when first used; use it as a context manager."""
+    """One workspace in this process. Engines come up when first used; use it as a context manager.
 
-    def __init__(self, settings: Settings) -> None:
+    ``models`` are those of several workspaces, which their owner closes; otherwise it has its own.
+    """
+
+    def __init__(self, settings: Settings, models: Models | None = None) -> None:
         self._settings = settings
-        self._embedder = LateEmbedder(lambda: _open_embedder(settings))
-        self._reranker = Late(lambda: _open_reranker(settings))
+        self._own_models = open_models() if models is None else None
+        models = models or self._own_models
+        assert models is not None
+        self._embedder = models.embedder(settings)
+        self._reranker = models.reranker(settings)
         self._indexer = Late(lambda: _open_indexer(settings, self._embedder, _outgoing(settings, self._reranker.get())))
         self._engine = Late(lambda: _open_searcher(settings, self._embedder, self.indexer, self._reranker.get()))
         find = partial(running_server, settings.index_dir, settings.digest)
@@ -111,14 +118,18 @@ class LocalWorkspace:
         self._searcher.close()
         if engine := self._engine.take():
             engine.close()
-        if reranker := self._reranker.take():
-            reranker.close()
-        self._embedder.close()
+        if self._own_models is not None:
+            self._own_models.close()
 
 
-def open_local(settings: Settings) -> LocalWorkspace:
+def open_models() -> Models:
+    """What loads models for several workspaces, each once."""
+    return Models(_open_embedder, _open_reranker)
+
+
+def open_local(settings: Settings, models: Models | None = None) -> LocalWorkspace:
     """The workspace that ``settings`` describe."""
-    return LocalWorkspace(settings)
+    return LocalWorkspace(settings, models)
 
 
 def open_followed(settings: Settings) -> LocalWorkspace:

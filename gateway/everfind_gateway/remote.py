@@ -43,9 +43,10 @@ class RemoteWorkspace:
         services = (_EMBEDDER, indexer.SERVICE, searcher.SERVICE)
         self._connection = Connection(endpoint(settings), services)
         self._embedder = Late(lambda: _open_embedder(self._connection))
+        workspace = settings.server_workspace
         checkouts = Checkouts({name: encode_os_path(root) for name, root in settings.checkouts.items()})
-        self._indexer = CheckedOutIndexer(indexer.RemoteIndexer(self._connection), checkouts)
-        self._searcher = CheckedOutSearcher(searcher.RemoteSearcher(self._connection), checkouts)
+        self._indexer = CheckedOutIndexer(indexer.RemoteIndexer(self._connection, workspace), checkouts)
+        self._searcher = CheckedOutSearcher(searcher.RemoteSearcher(self._connection, workspace), checkouts)
 
     def __enter__(self) -> Self:
         return self

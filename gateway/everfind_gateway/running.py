@@ -29,7 +29,8 @@ _MAX_BYTES = 10_000
 class RunningServer:
     """Where a server answers, and for what.
 
-    ``digest`` is that of the settings it was started with, ``version`` its everfind's; ``index_dir`` its index.
+    ``digest`` is that of the settings it was started with, ``version`` its everfind's; ``index_dir`` its index, and
+    ``workspace`` what that is called there.
     """
 
     address: str
@@ -38,17 +39,20 @@ class RunningServer:
     digest: str
     version: str
     pid: int
+    workspace: str = ""
 
 
 class Announcement:
     """Leaves word of a server that is about to run in this process; use it as a context manager.
 
-    ``first`` is whether this server is the one: of several on one index only the first is found.
+    ``first`` is whether this server is the one: of several on one index only the first is found. ``token`` is one of
+    its own unless the server has one already; ``workspace`` is what the index is called there.
     """
 
-    def __init__(self, index_dir: Path, digest: str) -> None:
-        self.token = secrets.token_urlsafe(32)
+    def __init__(self, index_dir: Path, digest: str, *, token: str = "", workspace: str = "") -> None:
+        self.token = token or secrets.token_urlsafe(32)
         self.first = False
+        self._workspace = workspace
         self._index_dir = index_dir
         self._digest = digest
         self._address = ""
@@ -73,7 +77,9 @@ class Announcement:
         self._address = address
         if not self.first:
             return False
-        word = RunningServer(address, self.token, str(self._index_dir), self._digest, __version__, os.getpid())
+        word = RunningServer(
+            address, self.token, str(self._index_dir), self._digest, __version__, os.getpid(), self._workspace
+        )
         try:
             replace_file(self._index_dir / FILE, json.dumps(asdict(word)), durable=False)
         except OSError:

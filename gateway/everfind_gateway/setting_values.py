@@ -385,6 +385,12 @@ class SettingValues(BaseModel):
         None, "Certificate (PEM) to show to `server`, where it asks for one.", group="Server"
     )
     server_key: Path | None = _setting(None, "Private key (PEM) of `server_certificate`.", group="Server")
+    server_workspace: str = _setting(
+        "",
+        "The workspace of `server` to ask, by its name or an absolute directory in it there.",
+        group="Server",
+        shown_default="the server's own",
+    )
     checkouts: dict[str, Annotated[Path, AfterValidator(_absolute_root)]] = _setting(
         dict,
         "Where folders of `server` lie on this machine, by their names, so that answers name files that can be opened "
@@ -402,6 +408,21 @@ class SettingValues(BaseModel):
         "127.0.0.1:50051",
         "Where `everfind serve` listens. Beyond this machine it does not serve before a token was made.",
         group="Server",
+    )
+    workspaces: tuple[Annotated[str, Field(min_length=1)], ...] = _setting(
+        (),
+        "What `everfind serve` answers from besides its own workspace: named workspaces, and directories (with a `/`), "
+        "of which each stands for the projects with folders of their own in it. In the environment: separated by "
+        "commas.",
+        group="Server",
+        shown_default="none",
+    )
+    max_workspaces: int = _setting(
+        8,
+        "How many of them are open at once at most; the one that was asked longest ago is closed for another.",
+        group="Server",
+        ge=1,
+        le=1000,
     )
     folder_roots: tuple[Annotated[Path, AfterValidator(_absolute_root)], ...] = _setting(
         (),

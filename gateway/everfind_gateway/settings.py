@@ -12,7 +12,13 @@ from typing import Any, get_origin
 
 from pydantic import Field, ValidationError
 
-from everfind_core.errors import ConfigError, EverfindError, InvalidRequestError, UntrustedSettingError
+from everfind_core.errors import (
+    ConfigError,
+    EverfindError,
+    InvalidRequestError,
+    UntrustedSettingError,
+    WorkspaceNotFoundError,
+)
 from everfind_core.model import Folder
 from everfind_gateway import config_files, project_trust
 from everfind_gateway.config_files import SettingsFile, SettingsFiles
@@ -20,6 +26,7 @@ from everfind_gateway.folder_tuning import TUNING_KEYS, FolderTuning, folder_tun
 from everfind_gateway.folders import FOLDER_KEYS, parse_folders
 from everfind_gateway.setting_values import ENV_PREFIX, SettingValues, is_path, project_settings, setting_extra
 from everfind_gateway.suggestions import did_you_mean
+from everfind_gateway.workspace import is_directory
 
 NOT_SETTINGS = frozenset(
     {"EVERFIND_CONFIG", "EVERFIND_DEBUG", "EVERFIND_MCP_TOKEN", "EVERFIND_SERVER_TOKEN", "EVERFIND_WEB_TOKEN"}
@@ -89,31 +96,36 @@ def load_settings(
     flags: Mapping[str, Any] | None = None,
     cwd: Path | None = None,
     may_be_missing: bool = False,
-    index: str = "",
+    workspace: str = "",
 ) -> Settings:
     """Read all sources; the first that gives a setting wins: flags, environment, project, user, defaults.
 
-    ``config`` is what ``--config`` names; ``index`` names an index apart from the added folders, for which no project's
-    file counts; ``may_be_missing`` lets either not exist yet.
+    ``config`` is what ``--config`` names; ``workspace`` names a workspace of this machine, for which no project's file
+    counts, or a directory in a project with folders of its own; ``may_be_missing`` lets any of them not exist yet.
 
     Raises:
         ConfigError: a file cannot be parsed, or a value cannot be used.
         UntrustedSettingError: a project's file sets what only its user may set.
         InvalidRequestError: a flag's value cannot be used.
-        IndexMissingError: no index has that name.
+        WorkspaceNotFoundError: there is no such workspace.
     """
     here = cwd or config_files.working_directory()
-    files = config_files.locate(config, cwd=here, may_be_missing=may_be_missing)
-    if index:
-        files, flags = _for_named_index(index, files, flags or {}, may_be_missing=may_be_missing)
+    given = {k: v for k, v in (flags or {}).items() if v is not None}
+    if is_directory(workspace):
+        files = _project_files(workspace, here)
+        given["server"] = ""
+    else:
+        files = config_files.locate(config, cwd=here, may_be_missing=may_be_missing)
+    if workspace and not is_directory(workspace):
+        files, given = _for_named_workspace(workspace, files, given, may_be_missing=may_be_missing)
     layers = [
-        _Layer("flag", {k: v for k, v in (flags or {}).items() if v is not None}, here),
+        _Layer("flag", given, here),
         _Layer("environment", _environment(), here),
         *_file_layers(files),
     ]
     merged, origins = _merge(layers)
-    if index:
-        origins |= dict.fromkeys(("index_dir", "display_name", "server"), Origin("flag", f"--index {index}"))
+    if files.named is not None:
+        origins |= dict.fromkeys(("index_dir", "display_name", "server"), Origin("flag", f"--workspace {workspace}"))
     if files.project is not None and files.instance and origins["index_dir"].source in ("user", "default"):
         merged["index_dir"] = files.project.root / config_files.PROJECT_DIRECTORY / "index"
         origins["index_dir"] = Origin("project", str(files.project.path))
@@ -132,13 +144,29 @@ def load_settings(
         raise _unusable(error, layers) from None
 
 
-def _for_named_index(
-    name: str, files: SettingsFiles, flags: Mapping[str, Any], *, may_be_missing: bool
-) -> tuple[SettingsFiles, Mapping[str, Any]]:
-    """The files and flags with which a named index of this machine is used."""
-    from everfind_gateway.named import named_index
+def _project_files(directory: str, cwd: Path) -> SettingsFiles:
+    """The files of the project with folders of its own that holds a directory.
 
-    found = named_index(name, may_be_missing=may_be_missing)
+    Raises:
+        WorkspaceNotFoundError: there is none.
+    """
+    files = config_files.locate_project(cwd / os.path.expanduser(directory))  # noqa: PTH111 - Path's fails without a home
+    if files.instance:
+        return files
+    raise WorkspaceNotFoundError(
+        f"{directory} lies in no project with folders of its own",
+        hint="`everfind scaffold DIR` gives a project its own folders and index.",
+        details={"workspace": directory},
+    )
+
+
+def _for_named_workspace(
+    name: str, files: SettingsFiles, flags: dict[str, Any], *, may_be_missing: bool
+) -> tuple[SettingsFiles, dict[str, Any]]:
+    """The files and flags with which a named workspace of this machine is used."""
+    from everfind_gateway.named_workspaces import named_workspace
+
+    found = named_workspace(name, may_be_missing=may_be_missing)
     own = {"index_dir": found.index_dir, "display_name": name, "server": ""}
     return SettingsFiles(files.user, named=found.file), {**flags, **own}
 
@@ -200,6 +228,8 @@ def _merge(layers: list[_Layer]) -> tuple[dict[str, Any], dict[str, Origin]]:
 
 def _located(name: str, value: Any, base: Path) -> Any:
     """Paths made absolute; anything else as it is."""
+    if name == "workspaces" and isinstance(value, list | tuple):
+        return [_absolute(one, base) if isinstance(one, str) and is_directory(one) else one for one in value]
     if name == "workspace_roots" and isinstance(value, list):
         return [_absolute(root, base) if isinstance(root, str) and root else root for root in value]
     if name == "checkouts" and isinstance(value, dict):

@@ -71,7 +71,7 @@ class WarmSearcher:
             if self._known is None or self._known[0] != server:
                 self._forget()
                 connection = Connection(Endpoint(server.address, server.token), (SERVICE,))
-                self._known = (server, connection, RemoteSearcher(connection))
+                self._known = (server, connection, RemoteSearcher(connection, server.workspace))
             return self._known[2]
 
     def _forget(self) -> None:

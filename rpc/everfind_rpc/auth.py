@@ -33,11 +33,15 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who makes a call. ``folders`` are the only ones that exist for it; None is no limit."""
+    """Who makes a call. ``folders`` are the only ones that exist for it; None is no limit.
+
+    Likewise ``workspaces``: names, directories in which they lie, and the empty string for the server's own.
+    """
 
     name: str
     scopes: frozenset[Scope]
     folders: frozenset[str] | None = None
+    workspaces: frozenset[str] | None = None
 
     def may(self, scopes: frozenset[Scope]) -> bool:
         """Whether one of ``scopes`` is given."""
@@ -52,7 +56,7 @@ LOCAL = Principal("local", frozenset(Scope))
 class Token:
     """A token as it is kept. ``sha256`` (hex) is of the whole token; a random one needs no salt or slow hash.
 
-    ``folders`` empty is no limit; ``created`` in seconds since the epoch.
+    ``folders`` and ``workspaces`` empty are no limit; ``created`` in seconds since the epoch.
     """
 
     id: str
@@ -61,11 +65,15 @@ class Token:
     scopes: tuple[Scope, ...]
     folders: tuple[str, ...] = ()
     created: float = 0.0
+    workspaces: tuple[str, ...] = ()
 
     @property
     def principal(self) -> Principal:
-        """Who calls with this token."""
-        return Principal(self.name, frozenset(self.scopes), frozenset(self.folders) or None)
+        """Who calls with this token. Folders are those of the server's own workspace, unless it names others."""
+        folders, workspaces = frozenset(self.folders) or None, frozenset(self.workspaces) or None
+        if folders and not workspaces:
+            workspaces = frozenset({""})
+        return Principal(self.name, frozenset(self.scopes), folders, workspaces)
 
 
 class TokenFile:
@@ -118,7 +126,9 @@ class TokenFile:
             )
         return found[0].principal
 
-    def create(self, name: str, scopes: Sequence[Scope], folders: Sequence[str] = ()) -> tuple[Token, str]:
+    def create(
+        self, name: str, scopes: Sequence[Scope], folders: Sequence[str] = (), workspaces: Sequence[str] = ()
+    ) -> tuple[Token, str]:
         """Add a token. Gives it, and the secret, which is not kept.
 
         Raises:
@@ -137,6 +147,7 @@ class TokenFile:
             scopes=tuple(dict.fromkeys(scopes)),
             folders=tuple(dict.fromkeys(folders)),
             created=time.time(),
+            workspaces=tuple(dict.fromkeys(workspaces)),
         )
         _write(self.path, (*self.tokens(), token))
         return token, secret
@@ -207,11 +218,21 @@ def _read(path: Path) -> tuple[Token, ...]:
 
 def _token(entry: dict[str, Any]) -> Token:
     token = Token(**entry)
-    return replace(token, scopes=tuple(Scope(scope) for scope in token.scopes), folders=tuple(token.folders))
+    return replace(
+        token,
+        scopes=tuple(Scope(scope) for scope in token.scopes),
+        folders=tuple(token.folders),
+        workspaces=tuple(token.workspaces),
+    )
+
+
+def _entry(token: Token) -> dict[str, Any]:
+    """A token as the file has it: one without a limit of workspaces can be read by an everfind that knows none."""
+    return {key: value for key, value in asdict(token).items() if key != "workspaces" or value}
 
 
 def _write(path: Path, tokens: Iterable[Token]) -> None:
-    content = {"format": FORMAT, "tokens": [asdict(token) for token in tokens]}
+    content = {"format": FORMAT, "tokens": [_entry(token) for token in tokens]}
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         replace_file(path, json.dumps(content, indent=2) + "\n")

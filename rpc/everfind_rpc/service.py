@@ -64,13 +64,15 @@ class Service:
     """A service with the calls that its engine can answer; others of its contract are UNIMPLEMENTED.
 
     ``stop`` ends, in a thread, what outlives a call. It is called once, before calls under way are waited for.
-    ``measure`` tells whoever measures the server what there is to measure beside the calls.
+    ``measure`` tells whoever measures the server what there is to measure beside the calls. ``busy`` is whether
+    something is under way that outlives its call.
     """
 
     descriptor: ServiceDescriptor
     methods: Mapping[str, Method]
     stop: Callable[[], None] = lambda: None
     measure: Callable[[Metrics], None] = lambda _metrics: None
+    busy: Callable[[], bool] = lambda: False
 
     @property
     def name(self) -> str:

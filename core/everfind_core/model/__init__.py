@@ -58,7 +58,7 @@ from everfind_core.model.search import (
     SemanticRank,
     Staleness,
 )
-from everfind_core.model.status import FolderStatus, HealthFinding, Severity, WorkspaceStatus
+from everfind_core.model.status import FolderStatus, HealthFinding, OpenWorkspace, Severity, WorkspaceStatus
 
 __all__ = [
     "HIDDEN_STATUSES",
@@ -100,6 +100,7 @@ __all__ = [
     "LineKind",
     "ModelInfo",
     "ModelSource",
+    "OpenWorkspace",
     "Passage",
     "Provenance",
     "ProvenanceLabel",

@@ -43,8 +43,23 @@ class FolderStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenWorkspace:
+    """One of the workspaces that a server has open.
+
+    ``workspace`` is its name or its directory, empty for the server's own; ``last_used`` in seconds since the epoch;
+    ``indexing`` is whether a client's run is under way in it.
+    """
+
+    workspace: str
+    last_used: float = 0.0
+    indexing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class WorkspaceStatus:
     """Coverage by folder, the model, sizes in bytes, and findings. ``indexed_at`` in seconds since the epoch.
+
+    ``workspace`` is as in :class:`OpenWorkspace`; ``open_workspaces`` are those of a server that has several.
 
     ``version`` of everfind and ``settings_digest`` (hex) are those of the process that answers; a service of a team,
     which shares its settings with nobody, has no digest.
@@ -67,3 +82,4 @@ class WorkspaceStatus:
     floor: Floor | None = None
     version: str = ""
     settings_digest: str = ""
+    open_workspaces: tuple[OpenWorkspace, ...] = ()

@@ -33,6 +33,7 @@ from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit
+from everfind_gateway.workspace import is_directory
 
 EPILOG = 'Start with `everfind add DIR`, then `everfind index`, then `everfind search "a question"`.'
 
@@ -75,15 +76,14 @@ def everfind(
     no_server: Annotated[
         bool, typer.Option("--no-server", help="Ask no server: neither a connected one nor this machine's running one.")
     ] = False,
-    index_name: Annotated[
+    workspace: Annotated[
         str | None,
         typer.Option(
-            "--index",
-            metavar="NAME",
-            help="Use the index of this name, which `everfind index DIR --name NAME` made, in place of the added "
-            "folders.",
+            metavar="NAME|DIR",
+            help="Use the workspace of this name, which `everfind index DIR --workspace NAME` made, or of the project "
+            "in which a directory lies (`./DIR`), in place of the added folders. With --server: one of that server's.",
             show_default=False,
-            autocompletion=completing.index_names,
+            autocompletion=completing.workspace_names,
         ),
     ] = None,
     version: Annotated[  # noqa: ARG001 - its callback answers
@@ -93,11 +93,13 @@ def everfind(
     """Semantic search over folders of code and documents."""
     if server is not None and no_server:
         raise InvalidRequestError.of("server", "give either --server or --no-server")
-    if index_name == "":
-        raise InvalidRequestError.of("index", "it is empty", hint="`everfind list --named` shows the names.")
-    if server is not None and index_name:
-        raise InvalidRequestError.of("index", "a named index lies on this machine: give either --index or --server")
-    context.obj = Runtime(config, server, no_server, index_name or "")
+    if workspace == "":
+        raise InvalidRequestError.of("workspace", "it is empty", hint="`everfind list --workspaces` shows the names.")
+    if workspace and config is not None and is_directory(workspace):
+        raise InvalidRequestError.of(
+            "workspace", "a directory selects its project: give either --workspace or --config"
+        )
+    context.obj = Runtime(config, server, no_server, workspace or "")
     if context.invoked_subcommand is None:
         emit(context.get_help())
 

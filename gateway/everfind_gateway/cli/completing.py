@@ -32,13 +32,13 @@ def folder_names(context: typer.Context, args: list[str], incomplete: str) -> li
     """The names of the folders that are added on this machine, and their directories, as the settings have them."""
     from everfind_core.paths import shown_path
     from everfind_gateway import config_files
-    from everfind_gateway.named import named_index
+    from everfind_gateway.named_workspaces import named_workspace
 
     options = context.find_root().params
     config = options.get("config")
     try:
-        if name := options.get("index_name"):
-            return [(folder.name, shown_path(folder.root)) for folder in named_index(str(name)).folders]
+        if name := options.get("workspace"):
+            return [(folder.name, shown_path(folder.root)) for folder in named_workspace(str(name)).folders]
         files = config_files.locate(config if isinstance(config, Path) else None, cwd=config_files.working_directory())
         file = files.folders_file
         written = [(entry.get("name"), file.folder_path(entry)) for entry in file.folder_entries()]
@@ -47,9 +47,9 @@ def folder_names(context: typer.Context, args: list[str], incomplete: str) -> li
         return []
 
 
-def index_names(context: typer.Context, args: list[str], incomplete: str) -> list[str]:  # noqa: ARG001 - Typer's signature
-    """The names of the named indexes."""
-    from everfind_gateway.named import names
+def workspace_names(context: typer.Context, args: list[str], incomplete: str) -> list[str]:  # noqa: ARG001 - Typer's signature
+    """The names of the named workspaces."""
+    from everfind_gateway.named_workspaces import names
 
     return list(names())
 

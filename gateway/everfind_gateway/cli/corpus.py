@@ -12,7 +12,7 @@ import typer
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError, InvalidRequestError
 from everfind_core.paths import printable, shown_path, typed_path
 from everfind_gateway.cli import runtime
-from everfind_gateway.cli.completing import folder_names, setting_names
+from everfind_gateway.cli.completing import folder_names, setting_names, workspace_names
 from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit, emit_json, note, one_line
 from everfind_gateway.suggestions import did_you_mean
@@ -59,12 +59,24 @@ def remove(
     context: typer.Context,
     target: Annotated[
         str,
-        typer.Argument(metavar="NAME|PATH", help="The folder, by its name or its path.", autocompletion=folder_names),
-    ],
+        typer.Argument(
+            metavar="NAME|PATH",
+            help="The folder, by its name or its path.",
+            show_default=False,
+            autocompletion=folder_names,
+        ),
+    ] = "",
     keep_index: Annotated[bool, typer.Option("--keep-index", help="Leave what is indexed of it searchable.")] = False,
-    named: Annotated[
-        bool, typer.Option("--named", help="NAME is a named index: delete it as a whole.", show_default=False)
-    ] = False,
+    name: Annotated[
+        str,
+        typer.Option(
+            "--workspace",
+            metavar="NAME",
+            help="Delete the workspace of this name as a whole, in place of a folder.",
+            show_default=False,
+            autocompletion=workspace_names,
+        ),
+    ] = "",
     purge: Annotated[
         bool,
         typer.Option("--purge", help="Leave nothing of it: no old version of the index, no vector kept for reuse."),
@@ -75,11 +87,15 @@ def remove(
     from everfind_core.numbers import count
     from everfind_gateway.folders import find_folder
 
-    if keep_index and (purge or named):
-        field = "named" if named else "purge"
-        raise InvalidRequestError.of(field, f"the index cannot be kept and {'deleted' if named else 'purged'} at once")
-    if named:
-        _remove_named(runtime.runtime_of(context), target, purge=purge)
+    if keep_index and (purge or name):
+        field, done = ("workspace", "deleted") if name else ("purge", "purged")
+        raise InvalidRequestError.of(field, f"the index cannot be kept and {done} at once")
+    if bool(target) == bool(name):
+        raise InvalidRequestError.of(
+            "folder", "give either a folder or --workspace NAME", hint="`everfind list` shows the folders."
+        )
+    if name:
+        _remove_workspace(runtime.runtime_of(context), name, purge=purge)
         return
     settings = runtime.runtime_of(context).settings()
     wanted = typed_path(target) if settings.server else find_folder(settings.folders, target).name
@@ -112,16 +128,16 @@ def list_folders(
         list[str] | None,
         typer.Option("--glob", metavar="GLOB", help="With --files: only those whose path matches. Repeatable."),
     ] = None,
-    named: Annotated[
-        bool, typer.Option("--named", help="List the named indexes and their folders, in place of folders.")
+    workspaces: Annotated[
+        bool, typer.Option("--workspaces", help="List the named workspaces and their folders, in place of folders.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the folders: name, path, and globs where it has some; or the indexed files, or the named indexes."""
+    """List the folders: name, path, and globs where it has some; or the indexed files, or the named workspaces."""
     from everfind_core.json_form import folder_json
 
-    if named:
-        _list_named(as_json=as_json)
+    if workspaces:
+        _list_workspaces(as_json=as_json)
         return
     settings = runtime.runtime_of(context).settings()
     if files:
@@ -249,13 +265,13 @@ def _list_files(settings: Settings, folder: str, globs: Sequence[str], *, as_jso
         note("no indexed file matches" if folder or globs else "nothing is indexed yet: `everfind index`")
 
 
-def _list_named(*, as_json: bool) -> None:
+def _list_workspaces(*, as_json: bool) -> None:
     from everfind_core.json_form import folder_json
-    from everfind_gateway.named import named_index, names
+    from everfind_gateway.named_workspaces import named_workspace, names
 
-    found = [named_index(name) for name in names()]
+    found = [named_workspace(name) for name in names()]
     if as_json:
-        indexes = [
+        workspaces = [
             {
                 "name": one.name,
                 "index_dir": str(one.index_dir),
@@ -263,7 +279,7 @@ def _list_named(*, as_json: bool) -> None:
             }
             for one in found
         ]
-        emit_json({"indexes": indexes})
+        emit_json({"workspaces": workspaces})
         return
     for one in found:
         for folder in one.folders:
@@ -271,17 +287,17 @@ def _list_named(*, as_json: bool) -> None:
         if not one.folders:
             emit(f"{printable(one.name)}  (no folder)")
     if not found:
-        note("no named index yet: `everfind index DIR --name NAME`")
+        note("no named workspace yet: `everfind index DIR --workspace NAME`")
 
 
-def _remove_named(started: Runtime, name: str, *, purge: bool) -> None:
-    """Delete a named index as a whole, once nobody writes it."""
+def _remove_workspace(started: Runtime, name: str, *, purge: bool) -> None:
+    """Delete a named workspace as a whole, once nobody writes its index."""
     from everfind_core.model import RemoveFolderRequest
     from everfind_core.numbers import count
-    from everfind_gateway.named import delete, named_index
+    from everfind_gateway.named_workspaces import delete, named_workspace
 
-    found = named_index(name)
-    settings = replace(started, server=None, index=name).settings()
+    found = named_workspace(name)
+    settings = replace(started, server=None, config=None, workspace=name).settings()
     forgotten = 0
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         for folder in found.folders:
@@ -289,7 +305,7 @@ def _remove_named(started: Runtime, name: str, *, purge: bool) -> None:
             with suppress(IndexDamagedError, IndexIncompatibleError):  # it goes, whatever it is
                 forgotten += workspace.indexer.remove_folder(request, cancel=cancel).files_forgotten
     delete(found)
-    emit(f"removed the index {printable(name)}  ({count(forgotten, 'file')} forgotten)")
+    emit(f"removed the workspace {printable(name)}  ({count(forgotten, 'file')} forgotten)")
 
 
 def _listed(settings: Settings) -> list[tuple[Folder, bool]]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from everfind_core.errors import CancelledError, FolderNotFoundError, IndexLockedError, InvalidRequestError
+from everfind_core.folder_rules import check_name
 from everfind_gateway.cli import runtime
-from everfind_gateway.cli.completing import folder_names, index_names
+from everfind_gateway.cli.completing import folder_names, workspace_names
 from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit_json, note
 
@@ -49,12 +50,12 @@ def index(
     name: Annotated[
         str,
         typer.Option(
-            "--name",
+            "--workspace",
             metavar="NAME",
-            help="Index the given directories apart from the added folders, in an index of this name; "
-            "`everfind --index NAME search …` asks it.",
+            help="Index the given directories apart from the added folders, in the workspace of this name; "
+            "`everfind --workspace NAME search …` asks it.",
             show_default=False,
-            autocompletion=index_names,
+            autocompletion=workspace_names,
         ),
     ] = "",
     no_wait: Annotated[
@@ -78,7 +79,8 @@ def index(
             settings, targets or (), force=force, rebuild=rebuild, max_files=max_files, wait=not no_wait
         )
     except FolderNotFoundError as error:
-        hint = "`everfind add DIR` adds a folder; `everfind index DIR --name NAME` indexes one apart from those added."
+        hint = "`everfind add DIR` adds a folder; `everfind index DIR --workspace NAME` indexes one "
+        "apart from those added."
         raise FolderNotFoundError(error.message, hint=error.hint if settings.server else hint) from None
     view = RunView(verbose=verbose, quiet=as_json)
     started = time.monotonic()
@@ -90,19 +92,20 @@ def index(
 
 
 def _apart(asked: Runtime, name: str, targets: Sequence[str]) -> Runtime:
-    """The runtime for the index of this name, to whose folders the targets are added that are not there."""
+    """The runtime for the workspace of this name, to whose folders the targets are added that are not there."""
     from everfind_gateway.folders import add_folders
     from everfind_gateway.requests import index_requests
 
-    if asked.server is not None or asked.index:
-        raise InvalidRequestError.of("name", "give either --name, or --index or --server before the command")
+    if asked.server is not None or asked.workspace:
+        raise InvalidRequestError.of("workspace", "give it once, and without --server: here a workspace is made")
     if not targets:
         raise InvalidRequestError.of(
-            "name",
+            "workspace",
             "it needs the directories to index",
-            hint=f"`everfind index DIR --name {name}`; `everfind --index {name} index` does again those it has.",
+            hint=f"`everfind index DIR --workspace {name}`; `everfind --workspace {name} index` does those it has.",
         )
-    apart = replace(asked, index=name)
+    check_name(name, "workspace")
+    apart = replace(asked, workspace=name)
     settings = apart.load(may_be_missing=True)
     new = []
     for target in targets:

@@ -18,7 +18,7 @@ from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, note
-from everfind_gateway.workspace import open_followed_workspace
+from everfind_gateway.workspace import is_directory, open_followed_workspace
 
 if TYPE_CHECKING:
     from everfind_gateway.mcp.corpus import Corpus
@@ -204,10 +204,12 @@ def _command(context: typer.Context, project: Path | None) -> list[str]:
     options = ["--server", started.server] if started.server is not None else []
     if started.no_server:
         options.append("--no-server")
-    if started.index:
+    if started.workspace:
         if project is not None:
-            raise InvalidRequestError.of("index", "a project's file is for others too, and the index is yours alone")
-        options += ["--index", started.index]
+            what = "a project's file is for others too, and the workspace is yours alone"
+            raise InvalidRequestError.of("workspace", what)
+        directory = is_directory(started.workspace) and not started.server
+        options += ["--workspace", str(Path(started.workspace).absolute()) if directory else started.workspace]
     if started.config is not None:
         options += ["--config", str(started.config if project is not None else started.config.absolute())]
     if project is not None:

@@ -44,14 +44,16 @@ class Runtime:
     config: Path | None = None
     server: str | None = None
     no_server: bool = False
-    index: str = ""
+    workspace: str = ""
 
     @property
     def flags(self) -> dict[str, Any]:
         """The settings that these options stand for."""
         if self.no_server:
             return {"server": "", "local_server": False}
-        return {} if self.server is None else {"server": self.server}
+        if self.server is None:
+            return {}
+        return {"server": self.server, "server_workspace": self.workspace if self.server and self.workspace else None}
 
     def settings(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
         """All settings, ``flags`` above the rest; what is odd about them is reported on stderr."""
@@ -64,7 +66,8 @@ class Runtime:
         """The same in silence, for those who look again and again."""
         from everfind_gateway.settings import load_settings
 
-        return load_settings(self.config, flags=flags | self.flags, may_be_missing=may_be_missing, index=self.index)
+        here = "" if self.server else self.workspace
+        return load_settings(self.config, flags=flags | self.flags, may_be_missing=may_be_missing, workspace=here)
 
 
 def runtime_of(context: typer.Context) -> Runtime:

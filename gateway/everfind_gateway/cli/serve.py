@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -11,15 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from everfind_core.errors import EverfindError, InvalidRequestError
-from everfind_core.paths import printable
+from everfind_core.paths import encode_os_path, printable
 from everfind_gateway.cli import runtime
+from everfind_gateway.cli.completing import workspace_names
 from everfind_gateway.cli.options import Json, given_path
 from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, emit_json, note
+from everfind_gateway.workspace import is_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from everfind_gateway.open_workspaces import OpenWorkspaces
     from everfind_gateway.running import Announcement
     from everfind_gateway.settings import Settings
     from everfind_rpc.auth import TokenFile
@@ -55,6 +59,16 @@ ClientCa: TypeAlias = Annotated[
         "--client-ca", metavar="FILE", help="Clients need a certificate signed by this authority.", parser=given_path
     ),
 ]
+Others: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="NAME|DIR",
+        help="Answer from these workspaces, too, in place of the setting `workspaces`: named ones, and directories "
+        "(`./DIR`) with their projects.",
+        show_default=False,
+        autocompletion=workspace_names,
+    ),
+]
 LogLevel: TypeAlias = Annotated[
     Literal["debug", "info", "warning", "error"], typer.Option("--log-level", help="What is logged on stderr.")
 ]
@@ -62,6 +76,7 @@ LogLevel: TypeAlias = Annotated[
 
 def serve(
     context: typer.Context,
+    workspaces: Others = None,
     *,
     listen: Listen = None,
     tls_certificate: TlsCertificate = None,
@@ -72,7 +87,8 @@ def serve(
     """Serve this corpus to gRPC clients, and keep its index up with its folders, until it is told to stop.
 
     Every call needs a token, so that no other user of this machine can ask. Your own commands on this machine find one
-    by themselves, unless it serves over TLS; others get one from `everfind token create`.
+    by themselves, unless it serves over TLS; others get one from `everfind token create`. Clients name the workspace they
+    mean with --workspace.
     """
     from everfind_gateway.running import Announcement
     from everfind_rpc.auth import TokenFile
@@ -80,7 +96,7 @@ def serve(
     from everfind_rpc.server import ServerSettings, check_listen
     from everfind_rpc.tls import server_tls
 
-    settings = runtime.runtime_of(context).settings(listen=listen)
+    settings = runtime.runtime_of(context).settings(listen=listen, workspaces=workspaces)
     runtime.refuse_remote(settings, "`serve` serves the corpus of this machine")
     announcement = Announcement(settings.index_dir, settings.digest)
     serving = ServerSettings(
@@ -94,31 +110,40 @@ def serve(
 
 
 def _run(context: typer.Context, settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
-    from everfind_gateway.local import open_local
+    from everfind_gateway.serving import open_serving
     from everfind_rpc.server import run_server
     from everfind_rpc.tracing import configure_tracing
 
     host = settings.listen.rpartition(":")[0]
 
     def ready(port: int) -> None:
-        found = serving.tls is None and announcement.publish(f"{_THIS_MACHINE.get(host, host)}:{port}")
+        found = False
+        if serving.tls is None:
+            opened.opener.address = f"{_THIS_MACHINE.get(host, host)}:{port}"
+            found = announcement.publish(opened.opener.address)
         note(f"serving on {host}:{port}")
         if not found and not (serving.tokens and serving.tokens.tokens()):
             note("nobody has a token for it yet: `everfind token create NAME`")
+        try:
+            opened.others.open_listed()
+        except EverfindError as error:  # it says so again to whoever asks
+            note(f"everfind: warning: {error.message}")
 
     with contextlib.ExitStack() as stack:
         stack.callback(configure_tracing("serve"))
         stack.enter_context(announcement)
-        workspace = stack.enter_context(open_local(settings))
-        stack.enter_context(_looking_at_settings(context, settings, announcement))
-        workspace.embedder.model()
+        opened = stack.enter_context(open_serving(settings, announcement.token))
+        stack.enter_context(_looking_at_settings(context, settings, announcement, opened.others))
+        opened.own.embedder.model()
         if settings.watch:
-            workspace.follow()
-        run_server(workspace.services(), serving, on_ready=ready)
+            opened.own.follow()
+        run_server(opened.services, serving, on_ready=ready)
 
 
 @contextlib.contextmanager
-def _looking_at_settings(context: typer.Context, settings: Settings, announcement: Announcement) -> Iterator[None]:
+def _looking_at_settings(
+    context: typer.Context, settings: Settings, announcement: Announcement, opened: OpenWorkspaces
+) -> Iterator[None]:
     """Within the block, let whoever has the same settings and the folders of now find the server."""
     stopped = threading.Event()
     known = Followed(settings, announcement.renew, note)
@@ -127,6 +152,7 @@ def _looking_at_settings(context: typer.Context, settings: Settings, announcemen
         while not stopped.wait(SETTINGS_SECONDS):
             with contextlib.suppress(EverfindError):  # settings that cannot be used now: those of before hold
                 known.look(runtime.runtime_of(context).load())
+            opened.look()
 
     thread = threading.Thread(target=look, name="settings", daemon=True)
     thread.start()
@@ -174,6 +200,15 @@ def create(
         list[str] | None,
         typer.Option("--folder", "-f", metavar="NAME", help="Only this folder exists for it. Repeatable."),
     ] = None,
+    workspace: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--workspace",
+            metavar="NAME|DIR",
+            help="Only this workspace exists for it, or those whose projects lie in this directory. Repeatable. "
+            "A token with --folder and without this is for the server's own workspace.",
+        ),
+    ] = None,
 ) -> None:
     """Make a token and print it. It is shown this once: only its hash is kept."""
     from everfind_rpc.auth import Scope
@@ -183,9 +218,11 @@ def create(
         if given not in known:
             raise InvalidRequestError.of("scope", f"{given!r} is no scope", hint=f"Use one of: {', '.join(known)}.")
     scopes = [Scope(given) for given in scope or ("search",)]
-    token, secret = _tokens(context).create(name, scopes, folder or ())
+    workspaces = [_absolute(one) if is_directory(one) else one for one in workspace or ()]
+    token, secret = _tokens(context).create(name, scopes, folder or (), workspaces)
     emit(secret)
-    limit = f", only {', '.join(map(printable, token.folders))}" if token.folders else ""
+    limits = (*token.folders, *token.workspaces)
+    limit = f", only {', '.join(map(printable, limits))}" if limits else ""
     note(f"token {token.id} for {printable(token.name)}: {', '.join(token.scopes)}{limit}")
 
 
@@ -200,6 +237,7 @@ def list_tokens(context: typer.Context, as_json: Json = False) -> None:
                 "name": token.name,
                 "scopes": list(token.scopes),
                 "folders": list(token.folders),
+                "workspaces": list(token.workspaces),
                 "created": token.created,
             }
             for token in tokens
@@ -209,7 +247,8 @@ def list_tokens(context: typer.Context, as_json: Json = False) -> None:
     for token in tokens:
         created = dt.datetime.fromtimestamp(token.created, dt.UTC).strftime("%Y-%m-%d")
         folders = ",".join(map(printable, token.folders)) or "all folders"
-        emit(f"{token.id}  {created}  {','.join(token.scopes):<12}  {folders}  {printable(token.name)}")
+        within = f" in {','.join(map(printable, token.workspaces))}" if token.workspaces else ""
+        emit(f"{token.id}  {created}  {','.join(token.scopes):<12}  {folders}{within}  {printable(token.name)}")
     if not tokens:
         note("no tokens yet: `everfind token create NAME`")
 
@@ -222,6 +261,10 @@ def revoke(
     """Make a token unknown, at once."""
     revoked = _tokens(context).revoke(token)
     emit(f"revoked {revoked.id}  {printable(revoked.name)}")
+
+
+def _absolute(directory: str) -> str:
+    return encode_os_path(os.path.realpath(os.path.expanduser(directory)))  # noqa: PTH111 - Path's fails without a home
 
 
 def _tokens(context: typer.Context) -> TokenFile:

@@ -245,6 +245,8 @@ class StatusOutput(TypedDict):
     findings: list[dict[str, str]]
     outgoing: list[str]
     floor: dict[str, Any] | None
+    workspace: str
+    open_workspaces: list[dict[str, Any]]
     skipped_files: NotRequired[list[SkippedFile]]
 
 

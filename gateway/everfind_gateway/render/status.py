@@ -5,7 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from everfind_core.model import Coverage, FolderStatus, HealthFinding, Severity, SkippedFile, WorkspaceStatus
+from everfind_core.model import (
+    Coverage,
+    FolderStatus,
+    HealthFinding,
+    OpenWorkspace,
+    Severity,
+    SkippedFile,
+    WorkspaceStatus,
+)
 from everfind_core.model_registry import facts_of
 from everfind_core.numbers import by_reason, count, duration, size
 from everfind_core.paths import printable, shown_path
@@ -34,10 +42,14 @@ def status_text(status: WorkspaceStatus, *, name: str = "", outgoing: str = "", 
         lines.append(f"{'outgoing':<10} {printable(outgoing)}")
     if status.writer:
         lines.append(f"{'writer':<10} {status.writer}")
+    if status.workspace:
+        lines.insert(0, f"{'workspace':<10} {printable(status.workspace)}")
     for folder in status.folders:
         lines += ["", *_folder_lines(folder)]
     if not status.folders:
         lines += ["", "no folders yet: `everfind add DIR`"]
+    if status.open_workspaces:
+        lines += ["", "open workspaces", *map(_open_workspace_line, status.open_workspaces)]
     findings = [finding for finding in status.findings if finding.severity is not Severity.OK]
     if findings:
         lines += ["", findings_text(findings)]
@@ -78,6 +90,12 @@ def _folder_lines(status: FolderStatus) -> list[str]:
     if skipped:
         lines.append(f"  skipped {skipped}")
     return lines
+
+
+def _open_workspace_line(opened: OpenWorkspace) -> str:
+    name = printable(opened.workspace) or "the server's own"
+    asked = f", asked {duration(max(0.0, time.time() - opened.last_used))} ago" if opened.last_used else ""
+    return f"  {name}{asked}{', indexing' if opened.indexing else ''}"
 
 
 def _model(status: WorkspaceStatus) -> str:

@@ -26,10 +26,11 @@ ResponseT = TypeVar("ResponseT", bound=Message)
 
 
 class Calls:
-    """Makes calls over a connection. Thread-safe."""
+    """Makes calls over a connection, of ``workspace`` where a request names no other. Thread-safe."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, workspace: str = "") -> None:
         self._endpoint = connection.endpoint
+        self._workspace = workspace
 
     def unary(
         self,
@@ -45,6 +46,7 @@ class Calls:
             EverfindError: what the server answered, in the class that it had there.
         """
         timeout = _timeout(seconds, cancel)
+        self._place(request)
         with self._headers(method) as (headers, ended):
             call = method.future(request, timeout=timeout, metadata=tuple(headers.items()))
             forget = cancel.on_cancel(call.cancel) if cancel else None
@@ -67,6 +69,7 @@ class Calls:
     ) -> Iterator[ResponseT]:
         """The answers of a stream, as :meth:`unary`. A reader that leaves cancels the call."""
         timeout = _timeout(seconds, cancel)
+        self._place(request)
         with self._headers(method) as (headers, ended):
             call = method(request, timeout=timeout, metadata=tuple(headers.items()))
             forget = cancel.on_cancel(call.cancel) if cancel else None
@@ -79,6 +82,11 @@ class Calls:
                 if forget:
                     forget()
                 call.cancel()
+
+    def _place(self, request: Message) -> None:
+        """Every request has a workspace."""
+        if self._workspace and not getattr(request, "workspace", ""):
+            setattr(request, "workspace", self._workspace)  # noqa: B010 - messages have no common type with the field
 
     @contextlib.contextmanager
     def _headers(self, method: object) -> Iterator[tuple[dict[str, str], Ended]]:

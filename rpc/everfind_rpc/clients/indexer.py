@@ -68,10 +68,13 @@ _RETRY_SECONDS = 0.5
 
 
 class RemoteIndexer:
-    """Implements :class:`everfind_core.ports.Indexer` over a connection, which its owner closes."""
+    """Implements :class:`everfind_core.ports.Indexer` over a connection, which its owner closes.
 
-    def __init__(self, connection: Connection, *, patience: float = PATIENCE_SECONDS) -> None:
-        self._calls = Calls(connection)
+    It asks for ``workspace`` where a request names no other.
+    """
+
+    def __init__(self, connection: Connection, workspace: str = "", *, patience: float = PATIENCE_SECONDS) -> None:
+        self._calls = Calls(connection, workspace)
         self._stub = IndexerServiceStub(connection.channel)
         self._patience = patience
 

@@ -30,10 +30,13 @@ SERVICE = pb.DESCRIPTOR.services_by_name["SearcherService"]
 
 
 class RemoteSearcher:
-    """Implements :class:`everfind_core.ports.Searcher` over a connection, which its owner closes."""
+    """Implements :class:`everfind_core.ports.Searcher` over a connection, which its owner closes.
 
-    def __init__(self, connection: Connection) -> None:
-        self._calls = Calls(connection)
+    It asks for ``workspace`` where a request names no other.
+    """
+
+    def __init__(self, connection: Connection, workspace: str = "") -> None:
+        self._calls = Calls(connection, workspace)
         self._stub = SearcherServiceStub(connection.channel)
 
     def search(self, request: SearchRequest, *, cancel: Cancellation | None = None) -> SearchAnswer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everfind.common.v1 import status_pb2 as pb
-from everfind_core.model import FolderStatus, HealthFinding, Severity, SkippedFile, WorkspaceStatus
+from everfind_core.model import FolderStatus, HealthFinding, OpenWorkspace, Severity, SkippedFile, WorkspaceStatus
 from everfind_rpc.converters.corpus import coverage_from_proto, coverage_to_proto, folder_from_proto, folder_to_proto
 from everfind_rpc.converters.models import (
     calibration_from_proto,
@@ -64,6 +64,18 @@ def folder_status_from_proto(message: pb.FolderStatus) -> FolderStatus:
     )
 
 
+def open_workspace_to_proto(opened: OpenWorkspace) -> pb.OpenWorkspace:
+    """An open workspace as a message."""
+    return pb.OpenWorkspace(
+        workspace=opened.workspace, last_used_time=timestamp(opened.last_used), indexing=opened.indexing
+    )
+
+
+def open_workspace_from_proto(message: pb.OpenWorkspace) -> OpenWorkspace:
+    """An open workspace from its message."""
+    return OpenWorkspace(message.workspace, seconds_of_timestamp(message.last_used_time), message.indexing)
+
+
 def workspace_status_to_proto(status: WorkspaceStatus) -> pb.WorkspaceStatus:
     """A workspace's status as a message, without ``skipped_files``: those have pages of their own."""
     return pb.WorkspaceStatus(
@@ -83,6 +95,7 @@ def workspace_status_to_proto(status: WorkspaceStatus) -> pb.WorkspaceStatus:
         version=status.version,
         settings_digest=status.settings_digest,
         floor=maybe(floor_to_proto, status.floor),
+        open_workspaces=[open_workspace_to_proto(opened) for opened in status.open_workspaces],
     )
 
 
@@ -108,4 +121,5 @@ def workspace_status_from_proto(
         version=message.version,
         settings_digest=message.settings_digest,
         floor=floor_from_proto(message.floor) if message.HasField("floor") else None,
+        open_workspaces=tuple(map(open_workspace_from_proto, message.open_workspaces)),
     )

@@ -112,6 +112,11 @@ class IndexRuns:
         with self._guard:
             return [(record.number, record.run) for record in self._records.values()]
 
+    def busy(self) -> bool:
+        """Whether a run is not over yet."""
+        with self._guard:
+            return any(not record.over for record in self._records.values())
+
     def cancel(self, run_id: str) -> IndexRun:
         """Ask a run to end at its next clean point; one that is over stays as it is.
 

@@ -87,6 +87,7 @@ def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None]
         },
         stop=runs.close,
         measure=lambda metrics: metrics.watch_index(indexer.status),
+        busy=runs.busy,
     )
     return in_workspace(service, indexer.folders)
 

@@ -31,6 +31,7 @@ from everfind_core.model import (
     IndexReport,
     LexicalRank,
     ModelInfo,
+    OpenWorkspace,
     Passage,
     Provenance,
     ProvenanceLabel,
@@ -57,6 +58,7 @@ STATUS = WorkspaceStatus(
     ModelInfo("m", "r", 384, 256, "mean"), findings=(HealthFinding("store", Severity.OK, "fine"),),
     skipped_files=(SKIPPED,),
     calibration=Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000), floor=Floor(0.38, "model"),
+    open_workspaces=(OpenWorkspace("/srv/api", 5.0),),
 )  # fmt: skip
 
 

@@ -167,6 +167,12 @@ PAIRS = [
     Pair(model.HealthFinding, status_pb2.HealthFinding, status.finding_to_proto, status.finding_from_proto),
     Pair(model.FolderStatus, status_pb2.FolderStatus, status.folder_status_to_proto, status.folder_status_from_proto),
     Pair(
+        model.OpenWorkspace,
+        status_pb2.OpenWorkspace,
+        status.open_workspace_to_proto,
+        status.open_workspace_from_proto,
+    ),
+    Pair(
         model.WorkspaceStatus,
         status_pb2.WorkspaceStatus,
         status.workspace_status_to_proto,
@@ -200,6 +206,7 @@ RENAMED: dict[type[Any], dict[str, str]] = {
     },
     model.SearchRequest: {"wait_seconds": "wait"},
     model.Staleness: {"indexed_at": "index_time"},
+    model.OpenWorkspace: {"last_used": "last_used_time"},
     model.WorkspaceStatus: {"indexed_at": "index_time"},
 }
 # What travels elsewhere (ListSkippedFiles), and what only the message has.
@@ -240,7 +247,7 @@ def _name(pair: Pair) -> str:
 
 NANOSECONDS = 10**9
 SPANS = {"seconds", "wait_seconds", "eta_seconds"}
-MOMENTS = {"created", "started", "finished", "measured", "modified", "indexed_at"}
+MOMENTS = {"created", "started", "finished", "measured", "modified", "indexed_at", "last_used"}
 
 spans = st.integers(0, 10**15).map(lambda nanoseconds: nanoseconds / NANOSECONDS)
 moments = st.one_of(st.just(0.0), st.floats(1e9, 4e9, allow_nan=False))

@@ -36,7 +36,7 @@ def test_a_token_is_shown_once_and_kept_as_its_hash(tokens: TokenFile) -> None:
     assert stat.S_IMODE(tokens.path.stat().st_mode) == 0o600
     assert TokenFile(tokens.path).tokens() == (token,)
     assert tokens.authenticate(f"Bearer {secret}") == Principal(
-        "ci", frozenset({Scope.SEARCH, Scope.INDEX}), frozenset({"docs"})
+        "ci", frozenset({Scope.SEARCH, Scope.INDEX}), frozenset({"docs"}), frozenset({""})
     )
     assert tokens.authenticate(f"bearer  {secret} ").name == "ci"
 

@@ -27,19 +27,21 @@ from everfind.common.v1 import model_pb2 as everfind_dot_common_dot_v1_dot_model
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x65verfind/common/v1/status.proto\x12\x12\x65verfind.common.v1\x1a\x1f\x65verfind/common/v1/corpus.proto\x1a\x1e\x65verfind/common/v1/model.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"m\n\rHealthFinding\x12\r\n\x05\x63heck\x18\x01 \x01(\t\x12.\n\x08severity\x18\x02 \x01(\x0e\x32\x1c.everfind.common.v1.Severity\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0c\n\x04hint\x18\x04 \x01(\t\"\xae\x01\n\x0c\x46olderStatus\x12*\n\x06\x66older\x18\x01 \x01(\x0b\x32\x1a.everfind.common.v1.Folder\x12.\n\x08\x63overage\x18\x02 \x01(\x0b\x32\x1c.everfind.common.v1.Coverage\x12\x0e\n\x06usable\x18\x03 \x01(\x08\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x04 \x01(\x08\x12\x12\n\nredactions\x18\x05 \x01(\x03\x12\x0f\n\x07watched\x18\x06 \x01(\x08\"\x9b\x04\n\x0fWorkspaceStatus\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\x17\n\x0findex_directory\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12\x31\n\x07\x66olders\x18\x04 \x03(\x0b\x32 .everfind.common.v1.FolderStatus\x12.\n\x08\x63overage\x18\x05 \x01(\x0b\x32\x1c.everfind.common.v1.Coverage\x12,\n\x05model\x18\x06 \x01(\x0b\x32\x1d.everfind.common.v1.ModelInfo\x12.\n\nindex_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndisk_bytes\x18\x08 \x01(\x03\x12\x12\n\nredactions\x18\t \x01(\x03\x12\x0e\n\x06writer\x18\n \x01(\t\x12\x33\n\x08\x66indings\x18\x0b \x03(\x0b\x32!.everfind.common.v1.HealthFinding\x12\x10\n\x08outgoing\x18\x0c \x03(\t\x12\x34\n\x0b\x63\x61libration\x18\r \x01(\x0b\x32\x1f.everfind.common.v1.Calibration\x12\x0f\n\x07version\x18\x0e \x01(\t\x12\x17\n\x0fsettings_digest\x18\x0f \x01(\t\x12(\n\x05\x66loor\x18\x10 \x01(\x0b\x32\x19.everfind.common.v1.Floor*_\n\x08Severity\x12\x18\n\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSEVERITY_OK\x10\x01\x12\x14\n\x10SEVERITY_WARNING\x10\x02\x12\x12\n\x0eSEVERITY_ERROR\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x65verfind/common/v1/status.proto\x12\x12\x65verfind.common.v1\x1a\x1f\x65verfind/common/v1/corpus.proto\x1a\x1e\x65verfind/common/v1/model.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"m\n\rHealthFinding\x12\r\n\x05\x63heck\x18\x01 \x01(\t\x12.\n\x08severity\x18\x02 \x01(\x0e\x32\x1c.everfind.common.v1.Severity\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0c\n\x04hint\x18\x04 \x01(\t\"\xae\x01\n\x0c\x46olderStatus\x12*\n\x06\x66older\x18\x01 \x01(\x0b\x32\x1a.everfind.common.v1.Folder\x12.\n\x08\x63overage\x18\x02 \x01(\x0b\x32\x1c.everfind.common.v1.Coverage\x12\x0e\n\x06usable\x18\x03 \x01(\x08\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x04 \x01(\x08\x12\x12\n\nredactions\x18\x05 \x01(\x03\x12\x0f\n\x07watched\x18\x06 \x01(\x08\"h\n\rOpenWorkspace\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\x32\n\x0elast_used_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08indexing\x18\x03 \x01(\x08\"\xd7\x04\n\x0fWorkspaceStatus\x12\x11\n\tworkspace\x18\x01 \x01(\t\x12\x17\n\x0findex_directory\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12\x31\n\x07\x66olders\x18\x04 \x03(\x0b\x32 .everfind.common.v1.FolderStatus\x12.\n\x08\x63overage\x18\x05 \x01(\x0b\x32\x1c.everfind.common.v1.Coverage\x12,\n\x05model\x18\x06 \x01(\x0b\x32\x1d.everfind.common.v1.ModelInfo\x12.\n\nindex_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndisk_bytes\x18\x08 \x01(\x03\x12\x12\n\nredactions\x18\t \x01(\x03\x12\x0e\n\x06writer\x18\n \x01(\t\x12\x33\n\x08\x66indings\x18\x0b \x03(\x0b\x32!.everfind.common.v1.HealthFinding\x12\x10\n\x08outgoing\x18\x0c \x03(\t\x12\x34\n\x0b\x63\x61libration\x18\r \x01(\x0b\x32\x1f.everfind.common.v1.Calibration\x12\x0f\n\x07version\x18\x0e \x01(\t\x12\x17\n\x0fsettings_digest\x18\x0f \x01(\t\x12(\n\x05\x66loor\x18\x10 \x01(\x0b\x32\x19.everfind.common.v1.Floor\x12:\n\x0fopen_workspaces\x18\x11 \x03(\x0b\x32!.everfind.common.v1.OpenWorkspace*_\n\x08Severity\x12\x18\n\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSEVERITY_OK\x10\x01\x12\x14\n\x10SEVERITY_WARNING\x10\x02\x12\x12\n\x0eSEVERITY_ERROR\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'everfind.common.v1.status_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SEVERITY']._serialized_start=983
-  _globals['_SEVERITY']._serialized_end=1078
+  _globals['_SEVERITY']._serialized_start=1149
+  _globals['_SEVERITY']._serialized_end=1244
   _globals['_HEALTHFINDING']._serialized_start=153
   _globals['_HEALTHFINDING']._serialized_end=262
   _globals['_FOLDERSTATUS']._serialized_start=265
   _globals['_FOLDERSTATUS']._serialized_end=439
-  _globals['_WORKSPACESTATUS']._serialized_start=442
-  _globals['_WORKSPACESTATUS']._serialized_end=981
+  _globals['_OPENWORKSPACE']._serialized_start=441
+  _globals['_OPENWORKSPACE']._serialized_end=545
+  _globals['_WORKSPACESTATUS']._serialized_start=548
+  _globals['_WORKSPACESTATUS']._serialized_end=1147
 # @@protoc_insertion_point(module_scope)

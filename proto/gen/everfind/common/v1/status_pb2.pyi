@@ -131,6 +131,38 @@ class FolderStatus(_message.Message):
 Global___FolderStatus: _TypeAlias = FolderStatus  # noqa: Y015
 
 @_typing.final
+class OpenWorkspace(_message.Message):
+    """One of the workspaces that a server has open."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WORKSPACE_FIELD_NUMBER: _builtins.int
+    LAST_USED_TIME_FIELD_NUMBER: _builtins.int
+    INDEXING_FIELD_NUMBER: _builtins.int
+    workspace: _builtins.str
+    """Its name, or its absolute directory; empty for the server's own."""
+    indexing: _builtins.bool
+    """Whether a client's index run is under way in it."""
+    @_builtins.property
+    def last_used_time(self) -> _timestamp_pb2.Timestamp:
+        """When a call last asked for it; absent if none did yet."""
+
+    def __init__(
+        self,
+        *,
+        workspace: _builtins.str = ...,
+        last_used_time: _timestamp_pb2.Timestamp | None = ...,
+        indexing: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_used_time", b"last_used_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["indexing", b"indexing", "last_used_time", b"last_used_time", "workspace", b"workspace"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OpenWorkspace: _TypeAlias = OpenWorkspace  # noqa: Y015
+
+@_typing.final
 class WorkspaceStatus(_message.Message):
     """What a workspace holds, and how it is doing, as the answering service sees it."""
 
@@ -152,8 +184,9 @@ class WorkspaceStatus(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     SETTINGS_DIGEST_FIELD_NUMBER: _builtins.int
     FLOOR_FIELD_NUMBER: _builtins.int
+    OPEN_WORKSPACES_FIELD_NUMBER: _builtins.int
     workspace: _builtins.str
-    """Name of the workspace."""
+    """Name of the workspace, or its absolute directory; empty for the server's own."""
     index_directory: _builtins.str
     """Absolute path of the index, on the machine of the service."""
     generation: _builtins.int
@@ -200,6 +233,10 @@ class WorkspaceStatus(_message.Message):
     def floor(self) -> _model_pb2.Floor:
         """Threshold in use; absent if nobody knows one."""
 
+    @_builtins.property
+    def open_workspaces(self) -> _containers.RepeatedCompositeFieldContainer[Global___OpenWorkspace]:
+        """The workspaces that the server has open, of those that exist for the caller; empty where a server has but one."""
+
     def __init__(
         self,
         *,
@@ -219,10 +256,11 @@ class WorkspaceStatus(_message.Message):
         version: _builtins.str = ...,
         settings_digest: _builtins.str = ...,
         floor: _model_pb2.Floor | None = ...,
+        open_workspaces: _abc.Iterable[Global___OpenWorkspace] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "floor", b"floor", "index_time", b"index_time", "model", b"model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "disk_bytes", b"disk_bytes", "findings", b"findings", "floor", b"floor", "folders", b"folders", "generation", b"generation", "index_directory", b"index_directory", "index_time", b"index_time", "model", b"model", "outgoing", b"outgoing", "redactions", b"redactions", "settings_digest", b"settings_digest", "version", b"version", "workspace", b"workspace", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "disk_bytes", b"disk_bytes", "findings", b"findings", "floor", b"floor", "folders", b"folders", "generation", b"generation", "index_directory", b"index_directory", "index_time", b"index_time", "model", b"model", "open_workspaces", b"open_workspaces", "outgoing", b"outgoing", "redactions", b"redactions", "settings_digest", b"settings_digest", "version", b"version", "workspace", b"workspace", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

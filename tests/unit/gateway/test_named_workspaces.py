@@ -1,4 +1,4 @@
-"""Named indexes: a directory indexed apart from the added folders, asked, listed and deleted."""
+"""Named workspaces: a directory indexed apart from the added folders, asked, listed and deleted."""
 
 from __future__ import annotations
 
@@ -35,39 +35,39 @@ def test_from_a_directory_to_answers_and_away_again(everfind: Run, home: Path, l
     (home / "notes" / "n.md").write_text("Wombats sleep.\n")
     everfind("add", home / "notes")
     everfind("index")
-    made = json.loads(everfind("index", lib, "--name", "lib", "--json").out)
+    made = json.loads(everfind("index", lib, "--workspace", "lib", "--json").out)
     assert made["files"]["indexed"] == 1
 
     def paths(*before: str) -> list[str]:
         answer = json.loads(everfind(*before, "search", "wombats", "--json").out)
         return [f"{hit['folder']}/{hit['path']}" for hit in answer["hits"]]
 
-    assert paths("--index", "lib") == ["lib/a.md"]
+    assert paths("--workspace", "lib") == ["lib/a.md"]
     assert paths() == ["notes/n.md"]
-    assert everfind("--index", "lib", "cat", "lib/a.md").out == "Wombats dig.\n"
-    assert json.loads(everfind("list", "--named", "--json").out) == {
-        "indexes": [
+    assert everfind("--workspace", "lib", "cat", "lib/a.md").out == "Wombats dig.\n"
+    assert json.loads(everfind("list", "--workspaces", "--json").out) == {
+        "workspaces": [
             {
                 "name": "lib",
-                "index_dir": str(home / "data/everfind/named/lib/index"),
+                "index_dir": str(home / "data/everfind/workspaces/lib/index"),
                 "folders": [{"name": "lib", "path": str(lib), "include": []}],
             }
         ]
     }
-    assert everfind("list", "--named").out == f"lib  lib  {lib}\n"
-    assert everfind("remove", "lib", "--named").out == "removed the index lib  (1 file forgotten)\n"
-    assert not (home / "data/everfind/named/lib").exists()
+    assert everfind("list", "--workspaces").out == f"lib  lib  {lib}\n"
+    assert everfind("remove", "--workspace", "lib").out == "removed the workspace lib  (1 file forgotten)\n"
+    assert not (home / "data/everfind/workspaces/lib").exists()
     assert (lib / "a.md").exists()
     assert paths() == ["notes/n.md"]
-    assert "no index is named 'lib'" in everfind("--index", "lib", "search", "wombats").err
+    assert "no workspace is named 'lib'" in everfind("--workspace", "lib", "search", "wombats").err
 
 
 def test_more_directories_are_added_once(everfind: Run, engines: FakeEngines, home: Path, lib: Path) -> None:
     (home / "more").mkdir()
     (lib / "sub").mkdir()
-    assert everfind("index", lib, "--name", "x").code == 0
-    assert everfind("index", home / "more", lib, lib / "sub", "--name", "x").code == 0
-    assert [folder.name for folder in load_settings(index="x").folders] == ["lib", "more"]
+    assert everfind("index", lib, "--workspace", "x").code == 0
+    assert everfind("index", home / "more", lib, lib / "sub", "--workspace", "x").code == 0
+    assert [folder.name for folder in load_settings(workspace="x").folders] == ["lib", "more"]
     assert [(run.folders, run.below) for run in engines.runs] == [(("lib",), ""), (("more", "lib"), "")]
     assert load_settings().folders == ()
 
@@ -75,29 +75,31 @@ def test_more_directories_are_added_once(everfind: Run, engines: FakeEngines, ho
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("--index", "nope", "status"), 5, "no index is named 'nope'"),
-        (("--index", "known", "--server", "far:1", "status"), 2, "give either --index or --server"),
-        (("--index", "known", "index", ".", "--name", "other"), 2, "give either --name, or --index"),
-        (("--index", "../known", "status"), 2, "looks like a path"),
-        (("search", "--index", "known", "x"), 2, "before the command: `everfind --index … search …`"),
-        (("index", "--name", "other"), 2, "needs the directories"),
-        (("index", "absent", "--name", "other"), 4, "does not exist"),
-        (("index", ".", "--name", "a/b"), 2, "looks like a path"),
-        (("--index", "", "search", "x"), 2, "index: it is empty"),
-        (("remove", "nope", "--named"), 5, "no index is named 'nope'"),
-        (("remove", "known", "--named", "--keep-index"), 2, "cannot be kept and deleted"),
-        (("--index", "known", "mcp", "install", "--client", "claude", "--project", "."), 2, "yours alone"),
+        (("--workspace", "nope", "status"), 4, "no workspace is named 'nope'"),
+        (("--workspace", "./lib", "status"), 4, "lies in no project"),
+        (("--workspace", "./lib", "--config", "x", "status"), 2, "give either --workspace or --config"),
+        (("remove",), 2, "give either a folder or --workspace NAME"),
+        (("--workspace", "known", "index", ".", "--workspace", "other"), 2, "give it once"),
+        (("--workspace", "../known", "status"), 4, "lies in no project"),
+        (("search", "--workspace", "known", "x"), 2, "before the command: `everfind --workspace … search …`"),
+        (("index", "--workspace", "other"), 2, "needs the directories"),
+        (("index", "absent", "--workspace", "other"), 4, "does not exist"),
+        (("index", ".", "--workspace", "a/b"), 2, "looks like a path"),
+        (("--workspace", "", "search", "x"), 2, "workspace: it is empty"),
+        (("remove", "--workspace", "nope"), 4, "no workspace is named 'nope'"),
+        (("remove", "--workspace", "known", "--keep-index"), 2, "cannot be kept and deleted"),
+        (("--workspace", "known", "mcp", "install", "--client", "claude", "--project", "."), 2, "yours alone"),
     ],
 )
 def test_what_is_wrong_is_said(
     everfind: Run, engines: FakeEngines, lib: Path, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    everfind("index", lib, "--name", "known")
+    everfind("index", lib, "--workspace", "known")
     outcome = everfind(*arguments)
     assert (outcome.code, outcome.out) == (code, "")
     assert said in outcome.err
-    assert json.loads(everfind("list", "--named", "--json").out)["indexes"][0]["name"] == "known"
-    assert len(json.loads(everfind("list", "--named", "--json").out)["indexes"]) == 1
+    assert json.loads(everfind("list", "--workspaces", "--json").out)["workspaces"][0]["name"] == "known"
+    assert len(json.loads(everfind("list", "--workspaces", "--json").out)["workspaces"]) == 1
 
 
 def test_neither_a_project_nor_a_server_counts(
@@ -106,10 +108,10 @@ def test_neither_a_project_nor_a_server_counts(
     user_config.write_text('server = "far:1"\nlimit = 3\n')
     (project / ".everfind" / "config.toml").write_text("folders = []\nlimit = 4\n")
     monkeypatch.chdir(project)
-    everfind("index", lib, "--name", "x")
-    settings = load_settings(index="x")
+    everfind("index", lib, "--workspace", "x")
+    settings = load_settings(workspace="x")
     assert (settings.server, settings.limit, settings.files.project) == ("", 3, None)
-    assert str(settings.origins["index_dir"]) == "flag --index x"
+    assert str(settings.origins["index_dir"]) == "flag --workspace x"
 
 
 def test_the_hint_names_both_ways(everfind: Run, engines: FakeEngines, home: Path, lib: Path) -> None:
@@ -117,4 +119,4 @@ def test_the_hint_names_both_ways(everfind: Run, engines: FakeEngines, home: Pat
     everfind("add", home / "notes")
     outcome = everfind("index", lib)
     assert outcome.code == 4
-    assert "`everfind index DIR --name NAME`" in outcome.err
+    assert "`everfind index DIR --workspace NAME`" in outcome.err
