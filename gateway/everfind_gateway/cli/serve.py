@@ -87,8 +87,8 @@ def serve(
     """Serve this corpus to gRPC clients, and keep its index up with its folders, until it is told to stop.
 
     Every call needs a token, so that no other user of this machine can ask. Your own commands on this machine find one
-    by themselves, unless it serves over TLS; others get one from `everfind token create`. Clients name the workspace they
-    mean with --workspace.
+    by themselves, unless it serves over TLS; others get one from `everfind token create`. Clients name the workspace
+    they mean with --workspace.
     """
     from everfind_gateway.running import Announcement
     from everfind_rpc.auth import TokenFile
