@@ -220,9 +220,13 @@ def _allowed(field: FieldInfo) -> str:  # noqa: PLR0911 - a case a line
         return "text" if field.annotation is str else "a path"
     if get_origin(field.annotation) is dict:
         return "a table of names and paths" if "Path" in str(field.annotation) else "a table of globs and factors"
-    if tools := get_args(choices[0]):  # also Annotated[Path, …], which holds a type first
-        return "a list of " + ("paths" if tools[0] is Path else ", ".join(f"`{tool}`" for tool in tools))
+    if tools := get_args(next(iter(choices), None)):  # also Annotated[Path, …], which holds a type first
+        return "a list of " + (_LISTED.get(tools[0]) or ", ".join(f"`{tool}`" for tool in tools))
     return f"a list of {'globs' if 'glob' in str(field.description) else 'words'}"
+
+
+_LISTED = {Path: "paths", str: "names and directories"}
+"""What a list holds whose elements have a type with limits."""
 
 
 def _help_section(title: str, *command: str) -> str:
