@@ -43,6 +43,7 @@ from everfind_rpc.server import ServerSettings
 from tests.support.fakes import FakeEmbedder
 from tests.support.serving import connected, serving
 
+OWN_TOKEN = "own"  # noqa: S105 - of a server that lives as long as a test
 WORDS = {"": "aardvark", "lib": "badger", "alpha": "capybara", "beta": "dormouse"}
 """What each workspace alone speaks of, in its folder ``docs``; the server's own, a named one and two projects."""
 
@@ -69,7 +70,7 @@ class Spaces:
         """How a caller names it: the projects by a directory in them."""
         return f"{self.base}/src/{name}/docs" if name in ("alpha", "beta") else name
 
-    def reach(self, name: str, token: str = "") -> Reached:
+    def reach(self, name: str, token: str = OWN_TOKEN) -> Reached:
         if not self.address:
             workspace = self.stack.enter_context(local.open_local(load_settings(workspace=self.asked(name))))
             return Reached(workspace.indexer, workspace.searcher)
@@ -116,10 +117,10 @@ def embedder() -> FakeEmbedder:
 def served(base: Path, embedder: FakeEmbedder, **flags: object) -> Iterator[Spaces]:
     """A server of them all, as `everfind serve lib src/` makes one."""
     settings = load_settings(flags={"workspaces": ["lib", f"{base}/src"], "watch": False, **flags})
-    tokens = TokenFile(base / "tokens.json", own="secret")
+    tokens = TokenFile(base / "tokens.json", own=OWN_TOKEN)
     serving_at = ServerSettings("127.0.0.1:0", tokens, drain_seconds=0.0, grace_seconds=5.0)
     with contextlib.ExitStack() as stack:
-        opened = stack.enter_context(open_serving(settings, "secret"))
+        opened = stack.enter_context(open_serving(settings, OWN_TOKEN))
         address = stack.enter_context(serving(opened.services, serving_at))
         opened.opener.address = address
         yield Spaces(base, embedder, address, tokens, stack)
@@ -263,7 +264,7 @@ def test_a_new_project_is_found_and_has_no_index_yet(server: Spaces) -> None:
     config = server.base / "src" / "gamma" / ".everfind" / "config.toml"
     config.parent.mkdir()
     config.write_text('[[folders]]\npath = "docs"\n', encoding="utf-8")
-    reached = server.stack.enter_context(connected(server.address))
+    reached = server.stack.enter_context(connected(server.address, OWN_TOKEN))
     gamma = RemoteSearcher(reached.connection, f"{server.base}/src/gamma")
     with pytest.raises(IndexMissingError):
         gamma.search(SearchRequest("animal"))
@@ -306,7 +307,7 @@ def test_worktrees_share_vectors_and_answer_from_their_own_files(
     git(root, "worktree", "add", "-b", "topic", str(tree))
     (tree / "n3.md").write_text(f"# Note 3\n\nThe numbat of note 3 is new {place}.\n")
 
-    with served(base, embedder) as spaces, connected(spaces.address) as remote:
+    with served(base, embedder) as spaces, connected(spaces.address, OWN_TOKEN) as remote:
 
         def ask(where: Path, word: str) -> list[tuple[str, str]]:
             answer = RemoteSearcher(remote.connection, str(where)).search(SearchRequest(word, limit=100))
