@@ -43,7 +43,7 @@ from everfind_rpc.server import ServerSettings
 from tests.support.fakes import FakeEmbedder
 from tests.support.serving import connected, serving
 
-OWN_TOKEN = "own"  # noqa: S105 - of a server that lives as long as a test
+OWN_TOKEN = "own"
 WORDS = {"": "aardvark", "lib": "badger", "alpha": "capybara", "beta": "dormouse"}
 """What each workspace alone speaks of, in its folder ``docs``; the server's own, a named one and two projects."""
 
