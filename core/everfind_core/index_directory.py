@@ -128,6 +128,7 @@ class IndexCoverage:
             chunks=sum(c.chunks for c in chosen),
             skipped=skipped,
             pending=sum(c.pending for c in chosen),
+            unembedded=sum(c.unembedded for c in chosen),
         )
 
     def roots(self) -> Mapping[str, str]:

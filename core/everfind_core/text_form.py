@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from everfind_core.model import FurtherFile, GatherAnswer, Hit, Passage, SearchAnswer
+from everfind_core.model import Coverage, FurtherFile, GatherAnswer, Hit, Passage, SearchAnswer
 from everfind_core.numbers import by_reason, count
 from everfind_core.paths import printable, shown_path
 
@@ -91,6 +91,17 @@ def _block(facts: Iterable[str], hit: Hit, text: str, position: int, total: int)
     return f"### [{position}/{total}] {' · '.join(facts)}\n{fence}{language}\n{text}\n{fence}"
 
 
+def semantic_part(coverage: Coverage) -> str:
+    """Which part is found by meaning yet; empty if all is."""
+    if not coverage.unembedded:
+        return ""
+    done = coverage.chunks - coverage.unembedded
+    return (
+        f"{done:,} of {count(coverage.chunks, 'chunk')} have vectors yet; the rest is found by its words alone "
+        "until an index run has embedded it"
+    )
+
+
 def _remarks(answer: SearchAnswer) -> list[str]:
     """What a reader of the hits must know besides: why there are none, what is missing, what may be stale."""
     found = [further_list(answer.further)] if answer.further else []
@@ -106,7 +117,9 @@ def _remarks(answer: SearchAnswer) -> list[str]:
         found.append(
             f"{count(hidden.count, 'file')} hidden ({by_reason(hidden.by_rule)}){best}; include_hidden=true shows them"
         )
-    if answer.staleness.stale or answer.staleness.pending:
+    if part := semantic_part(answer.coverage):
+        found.append(f"Only {part}.")
+    elif answer.staleness.stale or answer.staleness.pending:
         found.append("Some files changed since they were indexed; the index tool brings them up to date.")
     return found + [f"warning: {warning}" for warning in answer.warnings]
 

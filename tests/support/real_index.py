@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from everfind_core.chunking import TextChunker
+from everfind_core.index_directory import current_index
 from everfind_core.json_form import search_json
-from everfind_core.model import Filters, Folder, IndexReport, IndexRequest, SearchMode, SearchRequest
+from everfind_core.model import FileRef, Filters, Folder, IndexReport, IndexRequest, SearchMode, SearchRequest
 from everfind_core.ports import Chunker
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings, KeptVectors
@@ -19,7 +21,7 @@ from everfind_indexer.store import open_writer
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.store import open_reader
-from tests.support.fakes import FakeEmbedder
+from tests.support.fakes import DIMENSIONS, FakeEmbedder
 from tests.support.index_content import content_of
 
 QUESTIONS = ("renewed token of a session", "files renamed after a crash", "word7 word14", "zebra", "note number eleven")
@@ -79,6 +81,11 @@ class RealIndex:
     def found(self) -> list[list[tuple[str, int, str]]]:
         """The chunks that are found for each question, without order: BM25 counts what was deleted until it is gone."""
         return [sorted((hit["path"], hit["start_line"], hit["text"]) for hit in one["hits"]) for one in self.answers()]
+
+    def unembedded(self) -> Mapping[FileRef, int]:
+        """Chunks that wait for vectors, by file."""
+        with closing(open_writer(current_index(self.directory).directory, DIMENSIONS)) as store:
+            return store.unembedded()
 
     def content(self) -> list[tuple[Any, ...]]:
         return content_of(self.directory)

@@ -100,7 +100,7 @@ class FileState:
 
     Times are nanoseconds since the epoch. ``content_hash`` is of the raw bytes (hex, BLAKE2b 128); empty for a file
     that was skipped without reading. ``checked_ns`` is when the stat was taken: an mtime that is not older than it by
-    more than the clock's granularity proves nothing.
+    more than the clock's granularity proves nothing. ``unembedded`` of its chunks wait for their vectors.
     """
 
     ref: FileRef
@@ -115,6 +115,7 @@ class FileState:
     redactions: int = 0
     skip: SkipReason | None = None
     message: str = ""
+    unembedded: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,9 +98,19 @@ class FolderStarted:
     root: str
 
 
+class IndexPhase(StrEnum):
+    """What a run that takes files in twice does: first they are found by their words, then by vectors, too."""
+
+    WORDS = "words"
+    VECTORS = "vectors"
+
+
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """How far a run is. Files count those that must be processed; ``eta_seconds`` is None while unknown."""
+    """How far a run is. Files count those that must be processed; ``eta_seconds`` is None while unknown.
+
+    Where the run has phases, all numbers are those of ``phase``; None where it has none.
+    """
 
     folder: str
     files_done: int
@@ -109,6 +119,7 @@ class IndexProgress:
     tokens: int
     tokens_per_second: float
     eta_seconds: float | None = None
+    phase: IndexPhase | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ Ranks say what is best, never whether it is any good; that takes absolute eviden
 - of a *hit*, where a caller or the settings say ``min_score``: its own cosine. Then the answer's floor is off.
 - an exact match is evidence by itself, for the chunks that have it: the whole query word for word, or a rare word that
   the query spells like a name or of which it consists.
+- a chunk that waits for its vector is judged by its words alone: how much of the query's words it has stands for its
+  cosine, and where that reaches further than the rest, for the evidence of the answer.
 
 Figures: docs/benchmarks.md, Silence.
 """
@@ -75,7 +77,7 @@ class Admission:
     """The outcome: which ranked chunks are ``kept``, by their places; ``exact`` ranks those with a rare exact match.
 
     ``best`` is the highest score that was compared with ``threshold``. ``alone`` are kept for their exact match only.
-    Where nothing could be ``judged``, all were kept unseen.
+    Where nothing could be ``judged``, all were kept unseen. Those in ``waiting`` have no vector yet.
     """
 
     kept: Sequence[int]
@@ -84,6 +86,7 @@ class Admission:
     exact: Mapping[int, int] = field(default_factory=dict)
     alone: frozenset[int] = frozenset()
     judged: bool = True
+    waiting: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +114,31 @@ class Reading:
         )
 
 
-def admit(text: str, ranked: Sequence[Candidate], limits: Limits, chunks: int) -> Admission:
-    """Which of ``ranked``, best first, may answer the query ``text`` over ``chunks`` searched chunks."""
+def admit(
+    text: str, ranked: Sequence[Candidate], limits: Limits, chunks: int, unembedded: frozenset[FileRef] = frozenset()
+) -> Admission:
+    """Which of ``ranked``, best first, may answer the query ``text`` over ``chunks`` searched chunks.
+
+    ``unembedded`` are files of which chunks wait for their vectors.
+    """
     best = max((one.cosine for one in ranked if one.cosine is not None), default=0.0)
     read = Reading.of(ranked)
     matches = exact_matches(text, read, chunks)
+    by_words = _by_words_alone(text, ranked, read, chunks, unembedded)
     compared, threshold, answered, judged = best, limits.min_score or 0.0, True, True
     if limits.min_score is None and limits.floor is not None:
         found = evidence(text, read, chunks, english_only=limits.english_only)
-        compared, threshold, judged = found.score, limits.floor, found.judged
+        compared, threshold, judged = max(found.score, *by_words.values(), 0.0), limits.floor, found.judged
         answered = compared >= threshold or not judged
     least = _least_cosine(limits, best)
-    passing = [place for place, one in enumerate(ranked) if answered and _passes(one.cosine, least)]
+    passing = [
+        place for place, one in enumerate(ranked) if answered and _passes(by_words.get(place, one.cosine), least)
+    ]
     kept = _with_exact(passing, matches)
     exact = {place: rank for rank, place in enumerate(matches, start=1)}
-    return Admission(kept, compared, threshold, exact, frozenset(kept) - frozenset(passing), judged)
+    return Admission(
+        kept, compared, threshold, exact, frozenset(kept) - frozenset(passing), judged, frozenset(by_words)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +170,25 @@ def word_share(text: str, read: Reading, chunks: int) -> float:
 
     How rare a word is shows among the chunks found by words: what is rare stands in few of them.
     """
+    most = _most_bm25(text, read, chunks)
+    return min(1.0, read.bm25 / most) if most > 0 else 0.0
+
+
+def _most_bm25(text: str, read: Reading, chunks: int) -> float:
+    """The BM25 score that a chunk with all the query's words could have."""
     texts = read.texts.values()
-    most = sum(_rarity(_having(term, texts), chunks) for term in query_terms(text))
-    return min(1.0, read.bm25 / (_TERM_MOST * most)) if most > 0 else 0.0
+    return _TERM_MOST * sum(_rarity(_having(term, texts), chunks) for term in query_terms(text))
+
+
+def _by_words_alone(
+    text: str, ranked: Sequence[Candidate], read: Reading, chunks: int, unembedded: frozenset[FileRef]
+) -> dict[int, float]:
+    """What stands for the cosines of chunks that wait for their vectors, by their places."""
+    waiting = {
+        place: one.bm25 or 0.0 for place, one in enumerate(ranked) if one.cosine is None and one.chunk.ref in unembedded
+    }
+    most = _most_bm25(text, read, chunks) if waiting else 0.0
+    return {place: min(1.0, _WORDS_ALONE * bm25 / most) if most > 0 else 0.0 for place, bm25 in waiting.items()}
 
 
 def foreign_share(text: str) -> float:

@@ -68,6 +68,11 @@ class PathFeatures:
     roles: frozenset[Role]
 
 
+def roles_of(path: str) -> frozenset[Role]:
+    """The parts that the file at ``path`` (below its folder, with ``/``) plays."""
+    return frozenset(role for role, pattern in _ROLES.items() if pattern.search(path))
+
+
 @lru_cache(maxsize=1 << 15)
 def read_path(path: str) -> PathFeatures:
     """What ``path`` (below its folder, with ``/``) tells."""
@@ -78,7 +83,7 @@ def read_path(path: str) -> PathFeatures:
         stem=whole,
         parts=parts,
         directories=frozenset(_terms(directory)),
-        roles=frozenset(role for role, pattern in _ROLES.items() if pattern.search(path)),
+        roles=roles_of(path),
     )
 
 

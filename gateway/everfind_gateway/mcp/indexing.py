@@ -15,6 +15,7 @@ from everfind_core.json_form import index_json, search_json
 from everfind_core.model import (
     FolderFinished,
     FolderStarted,
+    IndexPhase,
     IndexProgress,
     IndexReport,
     IndexRequest,
@@ -37,6 +38,9 @@ FRESH_SECONDS = 20.0
 """How long `codebase_search` takes a directory that it has brought up to date for fresh."""
 WAIT_SECONDS = 5.0
 """How long `codebase_search` waits for changes that the follower has not taken in yet."""
+_WORDS_SHARE = 0.1
+"""Of an index run that takes files in twice, what the first pass counts as."""
+_AFTER = {None: "", IndexPhase.WORDS: " found by their words", IndexPhase.VECTORS: " found by meaning"}
 _GLOB_CHARACTERS = "\\*?[]!#"
 
 _adding = threading.Lock()
@@ -168,6 +172,7 @@ class _Told:
         self._total = total
         self._requests = 0
         self._position, self._count = 0, 1
+        self._furthest = 0.0
 
     def waiting(self, message: str) -> None:
         """Another process writes."""
@@ -184,17 +189,30 @@ class _Told:
             self._position, self._count = event.position - 1, event.count
             self._report(0.0, f"{event.name}: looking for changes")
         elif isinstance(event, IndexProgress):
-            part = event.files_done / event.files_total if event.files_total else 0.0
             self._report(
-                min(part, 1.0),
-                f"{event.folder}: {event.files_done:,} of {event.files_total:,} files, {event.chunks:,} chunks",
+                _done(event),
+                f"{event.folder}: {event.files_done:,} of {event.files_total:,} files{_AFTER[event.phase]}, "
+                f"{event.chunks:,} chunks",
             )
         elif isinstance(event, FolderFinished):
             self._report(1.0, f"{event.name}: {event.indexed:,} indexed, {event.unchanged:,} unchanged")
 
     def _report(self, part: float, message: str) -> None:
         done = self._requests + (self._position + part) / max(1, self._count)
-        self._progress.report(done, self._total, message)
+        self._furthest = max(self._furthest, done)  # a first pass over several folders comes before the first folder
+        self._progress.report(self._furthest, self._total, message)
+
+
+def _done(event: IndexProgress) -> float:
+    """The share of a folder that is done, where words come before vectors a small one of it."""
+    part = min(event.files_done / event.files_total, 1.0) if event.files_total else 0.0
+    match event.phase:
+        case IndexPhase.WORDS:
+            return _WORDS_SHARE * part
+        case IndexPhase.VECTORS:
+            return _WORDS_SHARE + (1 - _WORDS_SHARE) * part
+        case None:
+            return part
 
 
 def _literal(path: str) -> str:

@@ -11,7 +11,7 @@ from everfind_core.lexical import query_terms
 from everfind_core.model import Hit, SearchAnswer
 from everfind_core.numbers import by_reason, count
 from everfind_core.paths import shown_path
-from everfind_core.text_form import further_list
+from everfind_core.text_form import further_list, semantic_part
 from everfind_gateway.render.further import further_lines
 from everfind_gateway.render.links import file_url
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line
@@ -45,7 +45,9 @@ def remarks(answer: SearchAnswer) -> list[str]:
         best = f", the best is {shown_path(answer.hidden.best_path)}" if answer.hidden.best_path else ""
         rules = by_reason(answer.hidden.by_rule)
         found.append(f"{count(answer.hidden.count, 'file')} hidden ({rules}){best}; --all shows them")
-    if answer.staleness.stale or answer.staleness.pending:
+    if part := semantic_part(answer.coverage):
+        found.append(f"only {part}")
+    elif answer.staleness.stale or answer.staleness.pending:
         found.append("some files changed since they were indexed; run `everfind index`")
     return found + [f"warning: {warning}" for warning in answer.warnings]
 

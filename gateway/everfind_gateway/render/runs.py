@@ -11,6 +11,7 @@ from everfind_core.model import (
     FileProcessed,
     FolderFinished,
     FolderStarted,
+    IndexPhase,
     IndexProgress,
     IndexReport,
     RunEvent,
@@ -120,7 +121,8 @@ class _ProgressLines:
         if now >= self._next:
             self._pause = min(2 * self._pause, _MOST_SECONDS_BETWEEN_LINES)
             self._next = now + self._pause
-            note(f"  {printable(event.folder)}: {event.files_done:,}/{event.files_total:,} files, {_pace(event)}")
+            files = f"{event.files_done:,}/{event.files_total:,} files"
+            note(f"  {printable(event.folder)}: {files}{_phase(event)}, {_pace(event)}")
 
     def line(self, text: str) -> None:
         note(text)
@@ -139,7 +141,9 @@ class _ProgressBar:
         if self._shown is None:
             self._shown = _start_bar()
         progress, task = self._shown
-        progress.update(task, completed=event.files_done, total=event.files_total or None, pace=_pace(event))
+        progress.update(
+            task, completed=event.files_done, total=event.files_total or None, pace=_pace(event), phase=_phase(event)
+        )
 
     def line(self, text: str) -> None:
         if self._shown is None:
@@ -160,14 +164,25 @@ def _start_bar() -> tuple[Progress, TaskID]:
     progress = Progress(
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
-        TextColumn("files  {task.fields[pace]}", markup=False),
+        TextColumn("files{task.fields[phase]}  {task.fields[pace]}", markup=False),
         console=Console(stderr=True),
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,
     )
     progress.start()
-    return progress, progress.add_task("", total=None, pace="")
+    return progress, progress.add_task("", total=None, pace="", phase="")
+
+
+def _phase(event: IndexProgress) -> str:
+    """What the files are done for, where a run takes them in twice."""
+    match event.phase:
+        case IndexPhase.WORDS:
+            return " found by their words"
+        case IndexPhase.VECTORS:
+            return " found by meaning"
+        case None:
+            return ""
 
 
 def _pace(event: IndexProgress) -> str:

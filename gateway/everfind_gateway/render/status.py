@@ -17,6 +17,7 @@ from everfind_core.model import (
 from everfind_core.model_registry import facts_of
 from everfind_core.numbers import by_reason, count, duration, size
 from everfind_core.paths import printable, shown_path
+from everfind_core.text_form import semantic_part
 from everfind_gateway.render.calibration import floor_line
 from everfind_gateway.render.hits import location
 
@@ -112,9 +113,7 @@ def _floor(status: WorkspaceStatus) -> str:
 
 def _semantic(coverage: Coverage) -> str:
     """How much of it is found by meaning."""
-    if coverage.unembedded:
-        return f"{count(coverage.unembedded, 'chunk')} wait for their vectors, and are found by their words only"
-    return "all chunks have vectors" if coverage.chunks else "nothing yet"
+    return semantic_part(coverage) or ("all chunks have vectors" if coverage.chunks else "nothing yet")
 
 
 def _age(indexed_at: float) -> str:

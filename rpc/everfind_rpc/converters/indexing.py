@@ -11,6 +11,7 @@ from everfind_core.model import (
     FileProcessed,
     FolderFinished,
     FolderStarted,
+    IndexPhase,
     IndexProgress,
     IndexReport,
     IndexRequest,
@@ -43,6 +44,8 @@ RUN_STATES = EnumTable(
         RunState.CANCELLED: pb.RUN_STATE_CANCELLED,
     }
 )
+
+INDEX_PHASES = EnumTable({IndexPhase.WORDS: pb.INDEX_PHASE_WORDS, IndexPhase.VECTORS: pb.INDEX_PHASE_VECTORS})
 
 WatchedEvent: TypeAlias = FolderStarted | IndexProgress | FileProcessed | FileFailed | FolderFinished | IndexRun
 """What a watcher sees: a run's events, and at the end the run itself in place of ``RunFinished``."""
@@ -153,6 +156,7 @@ def progress_to_proto(progress: IndexProgress) -> pb.IndexProgress:
         tokens=progress.tokens,
         tokens_per_second=progress.tokens_per_second,
         eta=maybe(duration, progress.eta_seconds),
+        phase=pb.INDEX_PHASE_UNSPECIFIED if progress.phase is None else INDEX_PHASES.to_proto(progress.phase),
     )
 
 
@@ -166,6 +170,7 @@ def progress_from_proto(message: pb.IndexProgress) -> IndexProgress:
         tokens=message.tokens,
         tokens_per_second=message.tokens_per_second,
         eta_seconds=seconds_of_duration(message.eta) if message.HasField("eta") else None,
+        phase=INDEX_PHASES.of_answer(message.phase, IndexPhase.VECTORS) if message.phase else None,
     )
 
 

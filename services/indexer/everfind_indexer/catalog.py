@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS files (
     size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
     checked_ns INTEGER NOT NULL, content_hash TEXT NOT NULL,
     chunks INTEGER NOT NULL, tokens INTEGER NOT NULL, redactions INTEGER NOT NULL,
-    skip TEXT NOT NULL, message TEXT NOT NULL,
+    skip TEXT NOT NULL, message TEXT NOT NULL, unembedded INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (folder, path)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS left_out (
@@ -60,9 +60,13 @@ _TAKE = """
         WHERE folder = old.folder AND reason = old.{reason};
     DELETE FROM totals WHERE folder = old.folder AND reason = old.{reason} AND files = 0;
 """
+# Added later; where a file waits for vectors is looked up, so that a catalog without such files is not read for it.
+_ADD_UNEMBEDDED = "ALTER TABLE files ADD COLUMN unembedded INTEGER NOT NULL DEFAULT 0"
+_WAITING = "CREATE INDEX IF NOT EXISTS waiting ON files (folder, unembedded) WHERE unembedded > 0"
 _UNSIGNED = 2**64 - 1
 _COLUMNS = (
-    "folder, path, size, mtime_ns, ctime_ns, inode, checked_ns, content_hash, chunks, tokens, redactions, skip, message"
+    "folder, path, size, mtime_ns, ctime_ns, inode, checked_ns, content_hash, chunks, tokens, redactions, skip, "
+    "message, unembedded"
 )
 _NAMES = _COLUMNS.split(", ")
 # Not "OR REPLACE": that would delete without the trigger for it.
@@ -82,8 +86,14 @@ class Catalog:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self._db = CatalogDatabase(path, read_only=read_only)
         self.lives = DocumentLives(self._db)
+        self._columns = _COLUMNS
+        if read_only and not self._db.has_column("files", "unembedded"):
+            self._columns = _COLUMNS.replace("unembedded", "0")
         if not read_only:
             self._db.script(_SCHEMA + DOCUMENTS)
+            if not self._db.has_column("files", "unembedded"):
+                self._db.script(_ADD_UNEMBEDDED)
+            self._db.script(_WAITING)
             if not self._db.has_table("totals"):
                 self._db.script(f"BEGIN IMMEDIATE; {_TOTALS} {_COUNT} {_triggers()} COMMIT;")
 
@@ -95,13 +105,13 @@ class Catalog:
         found = (
             self._db.read(_state, row)
             for where, values in _at_or_below(folder, below)
-            for row in self._db.each(f"SELECT {_COLUMNS} FROM files WHERE {where} ORDER BY path", values)  # noqa: S608 - constants only
+            for row in self._db.each(f"SELECT {self._columns} FROM files WHERE {where} ORDER BY path", values)  # noqa: S608 - constants only
         )
         return iter(sorted(found, key=lambda state: state.ref.path)) if len(below) > 1 else found
 
     def state(self, folder: str, path: str) -> FileState | None:
         """One file's state; None if it is not known."""
-        statement = f"SELECT {_COLUMNS} FROM files WHERE folder = ? AND path = ?"  # noqa: S608 - constants only
+        statement = f"SELECT {self._columns} FROM files WHERE folder = ? AND path = ?"  # noqa: S608 - constants only
         rows = self._db.all(statement, [folder, path])
         return self._db.read(_state, rows[0]) if rows else None
 
@@ -174,7 +184,10 @@ class Catalog:
         )
         skipped = {reason: files for reason, files, _, _ in rows if reason}
         files, chunks, redactions = next((row[1:] for row in rows if not row[0]), (0, 0, 0))
-        return Coverage(files=files, chunks=int(chunks), skipped=skipped), int(redactions)
+        waiting = "SELECT total(unembedded) FROM files WHERE folder = ? AND unembedded > 0"
+        ((unembedded,),) = self._db.all(waiting, [folder])
+        covered = Coverage(files=files, chunks=int(chunks), skipped=skipped, unembedded=int(unembedded))
+        return covered, int(redactions)
 
     def indexed_files(self, folder: str, after: str = "") -> Iterator[IndexedFile]:
         """The indexed files of a folder by path, of those behind ``after``, as they are asked for."""
@@ -201,7 +214,7 @@ class Catalog:
     def problem(self) -> str:
         """What is wrong with the file, all of which is read; empty if nothing is."""
         try:
-            for row in self._db.each(f"SELECT {_COLUMNS} FROM files"):  # noqa: S608 - constants only
+            for row in self._db.each(f"SELECT {self._columns} FROM files"):  # noqa: S608 - constants only
                 self._db.read(_state, row)
             self.lives.all()
         except IndexDamagedError:
@@ -279,11 +292,12 @@ def _row(state: FileState) -> tuple[object, ...]:
         state.redactions,
         state.skip.value if state.skip else "",
         state.message,
+        state.unembedded,
     )
 
 
 def _state(row: Sequence[Any]) -> FileState:
-    folder, path, size, mtime, ctime, inode, checked, digest, chunks, tokens, redactions, skip, message = row
+    folder, path, size, mtime, ctime, inode, checked, digest, chunks, tokens, redactions, skip, message, waiting = row
     return FileState(
         ref=FileRef(str(folder), str(path)),
         size=int(size),
@@ -297,4 +311,5 @@ def _state(row: Sequence[Any]) -> FileState:
         redactions=int(redactions),
         skip=SkipReason(str(skip)) if skip else None,
         message=str(message),
+        unembedded=int(waiting),
     )

@@ -50,6 +50,10 @@ class CatalogDatabase:
         """Whether a table is there."""
         return bool(self.all("SELECT 1 FROM sqlite_master WHERE name = ?", [name]))
 
+    def has_column(self, table: str, name: str) -> bool:
+        """Whether a table has a column."""
+        return bool(self.all("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", [table, name]))
+
     def script(self, statements: str) -> None:
         """Execute SQL without values."""
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from everfind_core.model import FileRef, FileState, Folder, IndexStage, SkipReason
@@ -52,7 +51,7 @@ class Looker:
     """Looks at files of one folder. ``known`` are their states by path; ``force`` prepares unchanged ones, too."""
 
     folder: Folder
-    known: Mapping[str, FileState]
+    known: dict[str, FileState]
     how: Preparation
     sizes: SizeLimits
     force: bool
@@ -78,7 +77,7 @@ class Looker:
                 return Unreadable(left_out)
             return _without_text(left_out, before)
         state = file_state(ref, raw.found, looked, raw.content_hash)
-        if before and not self.force and before.content_hash == raw.content_hash:
+        if before and not self.force and not before.unembedded and before.content_hash == raw.content_hash:
             return Settled(_looked_at(before, state), same=True)
         with self.clock.measure(IndexStage.CHUNK):
             prepared = prepare(state, raw.data, self.how)

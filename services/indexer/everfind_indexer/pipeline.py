@@ -171,7 +171,7 @@ class Pipeline:
 
     def add(self, files: Sequence[PreparedFile]) -> None:
         """Take files in, looking up all their vectors at once; returns when there is room for more."""
-        known = self._known({row.embedding_key for file in files for row in file.rows})
+        known = self.known({row.embedding_key for file in files for row in file.rows})
         for file in files:
             self._batch.known.update(
                 (row.embedding_key, known[row.embedding_key]) for row in file.rows if row.embedding_key in known
@@ -180,14 +180,23 @@ class Pipeline:
             if self._batch.full:
                 self._send()
 
+    def has_room(self) -> bool:
+        """Whether more can be taken in without waiting; commits on the way what has its vectors."""
+        while self._open and self._open[0][1].done():
+            self._commit_oldest()
+        return len(self._open) < self._under_way
+
     def finish(self) -> None:
         """Commit all that was taken in."""
         self._send()
         while self._open:
             self._commit_oldest()
 
-    def _known(self, keys: set[str]) -> Mapping[str, npt.NDArray[np.floating]]:
-        """Vectors that exist: from before this run if they may be reused, and from this run in any case."""
+    def known(self, keys: set[str]) -> Mapping[str, npt.NDArray[np.floating]]:
+        """The vectors of these embedding keys, where they exist.
+
+        Those from before this run count if they may be reused, those from this run in any case.
+        """
         wanted = keys if self._reuse else {key for key in keys if key in self._written}
         with self._clock.measure(IndexStage.STORE):
             found = self._store.vectors(wanted) if wanted else {}

@@ -19,6 +19,8 @@ _MAY_PASS = frozenset({SkipReason.UNREADABLE, SkipReason.EXTRACTION_FAILED})
 class Plan:
     """What to do: ``read`` these files, of which ``known`` has what was known; forget the ``gone``; in path order.
 
+    Files that wait for vectors are read, too.
+
     ``unchanged`` counts indexed ones.
     """
 
@@ -46,7 +48,7 @@ def plan(found: Iterable[FoundFile], known: Iterable[FileState], *, force: bool 
         if state is None or state.ref.path != file.path:
             read.append(file)
             continue
-        if not force and same_by_stat(file, state):
+        if not force and not state.unembedded and same_by_stat(file, state):
             unchanged += state.skip is None
         else:
             read.append(file)

@@ -37,7 +37,8 @@ class Preparation:
 class PreparedFile:
     """A file's new state and rows without vectors. ``token_ids`` has a row's tokens where the tokenizer can slice.
 
-    ``statement`` is what it says of its life and of other documents; None for what is no document.
+    ``statement`` is what it says of its life and of other documents; None for what is no document. A file that is not
+    ``fresh`` is in the store as it stands here, but for vectors.
     """
 
     state: FileState
@@ -47,6 +48,7 @@ class PreparedFile:
     context_tokens: tuple[int, ...] = ()
     overlap_tokens: int = 0
     statement: Statement | None = None
+    fresh: bool = True
 
     @property
     def file_chunks(self) -> FileChunks:

@@ -1,13 +1,19 @@
-"""One index run over the chosen folders: discover, plan, look, embed, commit, prune, settle, maintain."""
+"""One index run over the chosen folders: discover, plan, look, embed, commit, prune, settle, maintain.
+
+Where the index that answers has nothing yet of many files, a first pass takes them in by their words; see
+:mod:`everfind_indexer.first_pass`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby, islice
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import FolderUnusableError, ModelUnusableError, UnavailableError
+from everfind_core.errors import EverfindError, FolderUnusableError, ModelUnusableError, UnavailableError
 from everfind_core.model import (
     Calibration,
     FileFailed,
@@ -17,6 +23,7 @@ from everfind_core.model import (
     Folder,
     FolderFinished,
     FolderStarted,
+    IndexPhase,
     IndexReport,
     IndexRequest,
     IndexStage,
@@ -25,7 +32,9 @@ from everfind_core.model import (
     SkipReason,
 )
 from everfind_core.ports import Embedder, EventSink, FileChunks
+from everfind_indexer.backlog import Backlog
 from everfind_indexer.calibrating import calibrate, is_due
+from everfind_indexer.first_pass import FIRST_PASS_FILES, FirstPass
 from everfind_indexer.found import FoundFile
 from everfind_indexer.looking import Changed, Looker, Settled, Unreadable
 from everfind_indexer.pipeline import Clock, Committed, Pipeline
@@ -36,9 +45,8 @@ from everfind_indexer.sources import Sources
 from everfind_indexer.tally import Tally, report
 from everfind_indexer.target import Target
 from everfind_indexer.vectors import VectorCache
+from everfind_indexer.work import GROUP_FILES, FolderWork, in_groups
 
-GROUP_FILES = 32
-GROUP_CHARACTERS = 500_000
 PRUNE_FILES = 1_000
 RECORD_FILES = 1_000
 COVERAGE_SECONDS = 2.0
@@ -71,6 +79,7 @@ class Run:
         on_event: EventSink,
         cancel: Cancellation,
         warnings: Sequence[str] = (),
+        answers: bool = True,
     ) -> None:
         self._request = request
         self._target = target
@@ -78,9 +87,8 @@ class Run:
         self._how = how
         self._embedder = embedder
         self._kept = None if request.force else kept
-        self._concurrency = request.concurrency or concurrency
         # What an index had nothing of before cannot be looked up; equal texts within the run still are.
-        self._reuse = not request.force and bool(target.catalog.folders())
+        reuse = not request.force and bool(target.catalog.folders())
         # A run before this one may have ended between its last commit and its end.
         before = target.location.read_coverage().folders
         self._unsettled = frozenset(f.folder.name for f in before if f.coverage.pending)
@@ -88,6 +96,19 @@ class Run:
         self._emit = on_event
         self._cancel = cancel
         self._clock = Clock()
+        self._pipeline = Pipeline(
+            target.store,
+            embedder,
+            on_commit=self._committed,
+            cancel=cancel,
+            clock=self._clock,
+            reuse=reuse,
+            kept=self._kept,
+            older=target.older,
+            concurrency=request.concurrency or concurrency,
+        )
+        self._backlog = Backlog(target.store)
+        self._has_first_pass = answers and not (request.force or request.max_files)
         self._started = time.perf_counter()
         self._tallies: dict[str, Tally] = {}
         self._gone: list[FileState] = []
@@ -97,15 +118,13 @@ class Run:
 
     def folders(self, folders: Sequence[Folder]) -> IndexReport:
         """Do the run; what is committed before an error or a cancel stays."""
-        for position, folder in enumerate(folders, start=1):
-            self._cancel.check()
-            self._emit(FolderStarted(position, len(folders), folder.name, folder.root))
-            try:
-                self._folder(folder)
-            except FolderUnusableError as error:
-                if self._request.folders:
-                    raise
-                self._unusable(folder, error)
+        try:
+            with self._pipeline:
+                self._all(folders)
+        except EverfindError:
+            with contextlib.suppress(EverfindError):  # the first error counts
+                self._publish()
+            raise
         if folders and not self._tallies:
             raise FolderUnusableError(self._errors[0].message, hint="Bring the directory back, or remove the folder.")
         self._prune()
@@ -118,9 +137,75 @@ class Run:
         self._emit(RunFinished(finished))
         return finished
 
+    def _all(self, folders: Sequence[Folder]) -> None:
+        ahead = self._ahead(folders) if self._has_first_pass else {}
+        for position, folder in enumerate(folders, start=1):
+            self._cancel.check()
+            self._emit(FolderStarted(position, len(folders), folder.name, folder.root))
+            try:
+                self._folder(folder, ahead.get(folder.name) or self._plan(folder))
+            except FolderUnusableError as error:
+                if self._request.folders:
+                    raise
+                self._unusable(folder, error)
+
+    # --- the first pass -----------------------------------------------------------------------------------------------
+
+    def _ahead(self, folders: Sequence[Folder]) -> dict[str, FolderWork]:
+        """Plan for folders of which the index has nothing, or not all vectors; take them in if that is much."""
+        works: dict[str, FolderWork] = {}
+        for folder in folders:
+            covered, _ = self._target.catalog.coverage(folder.name)
+            if not covered.files or covered.unembedded:
+                with contextlib.suppress(FolderUnusableError):  # told of when its turn comes
+                    works[folder.name] = self._plan(folder)
+        if sum(work.waiting for work in works.values()) >= FIRST_PASS_FILES:
+            self._take_in(works)
+        return works
+
+    def _take_in(self, works: Mapping[str, FolderWork]) -> None:
+        """Commit all new files without waiting for vectors; embedding goes on beside it, so that no time is lost."""
+        pass_ = FirstPass(
+            self._target.store, self._pipeline.known, lambda files: self._first_committed(files, works), self._clock
+        )
+        for work in works.values():
+            work.begin()
+        for work in works.values():
+            new = [file for file in work.files if file.path not in work.looker.known]
+            for group in in_groups(self._changed(work.looker, new, work.tally)):
+                pass_.add(group)
+                self._feed()
+            pass_.finish()
+        self._pipeline.finish()  # rows that are under way would take back what documents are given now
+        with self._clock.measure(IndexStage.STORE):
+            settle_documents(self._target, self._how.vocabulary)
+        self._publish()
+        for work in works.values():
+            work.end(self._backlog)
+
+    def _first_committed(self, files: list[PreparedFile], works: Mapping[str, FolderWork]) -> None:
+        self._record(files)
+        for file in files:
+            work = works[file.state.ref.folder]
+            work.first.count(file)
+            if not file.state.unembedded:
+                self._done(Committed(file, embedded=0, reused=len(file.rows), tokens=0, context_tokens=0))
+                continue
+            self._backlog.add(file)
+            if not self._backlog.remembers(file.state.ref):
+                work.looker.known[file.state.ref.path] = file.state
+        self._keep_up()
+        for name in dict.fromkeys(file.state.ref.folder for file in files):
+            self._emit(works[name].first.progress())
+
+    def _feed(self) -> None:
+        """Let the embedder never be idle."""
+        while self._pipeline.has_room() and (refs := self._backlog.first(GROUP_FILES)):
+            self._pipeline.add(self._backlog.take(refs))
+
     # --- one folder ---------------------------------------------------------------------------------------------------
 
-    def _folder(self, folder: Folder) -> None:
+    def _plan(self, folder: Folder) -> FolderWork:
         request, catalog = self._request, self._target.catalog
         below = outermost((request.below,) if request.below else request.paths)
         tally = Tally(folder.name)
@@ -132,10 +217,16 @@ class Run:
         tally.todo, tally.postponed, tally.unchanged = len(files), len(todo.read) - len(files), todo.unchanged
         self._tallies[folder.name] = tally
         self._publish()  # hits of this folder must find its root
-        sizes = self._sources.sizes
-        self._process(Looker(folder, todo.known, self._how, sizes, request.force, self._clock), files, tally)
-        self._forget_later(tally, self._surely_gone(todo.gone, found.skipped))
-        catalog.record_left_out(folder.name, found.skipped, below=below)
+        looker = Looker(folder, dict(todo.known), self._how, self._sources.sizes, request.force, self._clock)
+        return FolderWork(looker, list(files), tally, todo.gone, found.skipped, below)
+
+    def _folder(self, folder: Folder, work: FolderWork) -> None:
+        catalog, tally = self._target.catalog, work.tally
+        for group in self._prepared(work):
+            self._pipeline.add(group)
+        self._pipeline.finish()
+        self._forget_later(tally, self._surely_gone(work.gone, work.skipped))
+        catalog.record_left_out(folder.name, work.skipped, below=work.below)
         skipped = catalog.coverage(folder.name)[0].skipped
         deleted = 0 if tally.pending else tally.deleted
         self._emit(
@@ -152,23 +243,16 @@ class Run:
             return files
         return files[: max(0, self._request.max_files - sum(t.indexed for t in self._tallies.values()))]
 
-    def _process(self, looker: Looker, files: Sequence[FoundFile], tally: Tally) -> None:
-        with Pipeline(
-            self._target.store,
-            self._embedder,
-            on_commit=lambda committed: self._committed(committed, tally),
-            cancel=self._cancel,
-            clock=self._clock,
-            reuse=self._reuse,
-            kept=self._kept,
-            older=self._target.older,
-            concurrency=self._concurrency,
-        ) as pipeline:
-            for group in _groups(self._changed(looker, files, tally)):
-                pipeline.add(group)
-            pipeline.finish()
+    def _prepared(self, work: FolderWork) -> Iterator[list[PreparedFile]]:
+        """Groups of what must be embedded: what the first pass remembers as it is, the rest looked at."""
+        for remembered, files in groupby(work.files, lambda file: self._backlog.remembers(work.ref(file))):
+            if not remembered:
+                yield from in_groups(self._changed(work.looker, files, work.tally))
+                continue
+            while part := [work.ref(file) for file in islice(files, GROUP_FILES)]:
+                yield self._backlog.take(part)
 
-    def _changed(self, looker: Looker, files: Sequence[FoundFile], tally: Tally) -> Iterator[PreparedFile]:
+    def _changed(self, looker: Looker, files: Iterable[FoundFile], tally: Tally) -> Iterator[PreparedFile]:
         """Files that the store must take; what needs no commit there is recorded on the way."""
         settled: list[FileState] = []
         for file in files:
@@ -214,17 +298,29 @@ class Run:
 
     # --- commits ------------------------------------------------------------------------------------------------------
 
-    def _committed(self, files: Sequence[Committed], tally: Tally) -> None:
+    def _committed(self, files: Sequence[Committed]) -> None:
+        self._record([committed.file for committed in files])
+        for committed in files:
+            self._done(committed)
+        for name in dict.fromkeys(committed.file.state.ref.folder for committed in files):
+            if self._tallies[name].phase is not IndexPhase.WORDS:
+                self._emit(self._tallies[name].progress())
+        self._keep_up()
+
+    def _record(self, files: Sequence[PreparedFile]) -> None:
         self._target.catalog.record(
-            [c.file.state for c in files],
-            statements={c.file.state.ref: c.file.statement for c in files},
+            [file.state for file in files],
+            statements={file.state.ref: file.statement for file in files if file.fresh},
             generation=self._target.store.generation(),
         )
-        for committed in files:
-            tally.count(committed)
-            if committed.file.state.skip is None:
-                self._emit(FileProcessed(committed.file.state.ref, len(committed.file.rows), committed.embedded))
-        self._emit(tally.progress())
+
+    def _done(self, committed: Committed) -> None:
+        file = committed.file
+        self._tallies[file.state.ref.folder].count(committed)
+        if file.state.skip is None:
+            self._emit(FileProcessed(file.state.ref, len(file.rows), committed.embedded))
+
+    def _keep_up(self) -> None:
         with self._clock.measure(IndexStage.MAINTAIN):
             self._target.store.maintain(finish=False)
         if time.monotonic() >= self._coverage_due:
@@ -293,17 +389,3 @@ class Run:
             warnings=self._warnings,
             generation=self._target.generation(),
         )
-
-
-def _groups(files: Iterable[PreparedFile]) -> Iterator[list[PreparedFile]]:
-    """Small groups of files, so that one look-up serves several."""
-    group: list[PreparedFile] = []
-    characters = 0
-    for file in files:
-        group.append(file)
-        characters += sum(len(row.text) for row in file.rows)
-        if len(group) >= GROUP_FILES or characters >= GROUP_CHARACTERS:
-            yield group
-            group, characters = [], 0
-    if group:
-        yield group

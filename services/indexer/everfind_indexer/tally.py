@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from everfind_core.model import IndexProgress, IndexReport, IndexStage, SkippedFile
+from everfind_core.model import IndexPhase, IndexProgress, IndexReport, IndexStage, SkippedFile
 from everfind_indexer.pipeline import Committed
+from everfind_indexer.preparing import PreparedFile
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Tally:
     corpus_tokens: int = 0
     redactions: int = 0
     started: float = field(default_factory=time.monotonic)
+    phase: IndexPhase | None = None
 
     @property
     def pending(self) -> int:
@@ -70,6 +72,39 @@ class Tally:
             tokens=tokens,
             tokens_per_second=tokens / seconds,
             eta_seconds=seconds / self.done * (self.todo - self.done) if self.done else None,
+            phase=self.phase,
+        )
+
+
+@dataclass(slots=True)
+class FirstTally:
+    """What the first pass took in of one folder so far: of ``todo`` files, ``done`` ones."""
+
+    folder: str
+    todo: int
+    done: int = 0
+    chunks: int = 0
+    tokens: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def count(self, file: PreparedFile) -> None:
+        """Add a committed file."""
+        self.done += 1
+        self.chunks += len(file.rows)
+        self.tokens += file.state.tokens
+
+    def progress(self) -> IndexProgress:
+        """How far the folder is."""
+        seconds = max(time.monotonic() - self.started, 1e-6)
+        return IndexProgress(
+            folder=self.folder,
+            files_done=self.done,
+            files_total=self.todo,
+            chunks=self.chunks,
+            tokens=self.tokens,
+            tokens_per_second=self.tokens / seconds,
+            eta_seconds=seconds / self.done * (self.todo - self.done) if self.done else None,
+            phase=IndexPhase.WORDS,
         )
 
 

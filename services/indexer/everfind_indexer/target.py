@@ -153,18 +153,20 @@ def reconcile(target: Target) -> None:
     """Bring the catalog back in step with the store.
 
     After a kill the store may be one commit ahead; after a power cut, or with a lost catalog, it may be anything.
-    A file on which both do not agree gets a state that no stat matches, so the run reads it again.
+    A file on which both do not agree gets a state that no stat matches, so the run reads it again. What waits for
+    vectors is what waits in the store.
     """
     generation = target.store.generation()
     if generation == target.catalog.generation():
         return
-    stored = dict(target.store.chunk_counts())
+    stored, unembedded = dict(target.store.chunk_counts()), target.store.unembedded()
     known = (s for folder in target.catalog.folders() for s in target.catalog.states(folder))
-    doubtful = [
-        _unknown(state)
-        for state in known
-        if stored.pop(state.ref, (0, state.content_hash)) != (state.chunks, state.content_hash)
-    ]
+    doubtful: list[FileState] = []
+    for state in known:
+        if stored.pop(state.ref, (0, state.content_hash)) != (state.chunks, state.content_hash):
+            doubtful.append(_unknown(state))
+        elif state.unembedded != (waiting := unembedded.get(state.ref, 0)):
+            doubtful.append(replace(state, unembedded=waiting))
     doubtful += [_unknown(FileState(ref, -1, 0, 0, 0, 0, "", count)) for ref, (count, _) in stored.items()]
     target.catalog.record(doubtful, generation=generation)
 

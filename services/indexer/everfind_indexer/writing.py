@@ -79,6 +79,7 @@ class Writing:
                     on_event=on_event,
                     cancel=cancel,
                     warnings=(UPGRADED,) if upgrade else found.damage,
+                    answers=not (how.rebuild or how.salvaged),
                 )
                 return run.folders(folders)
 

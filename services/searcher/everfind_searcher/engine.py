@@ -102,7 +102,8 @@ class SearchEngine:
         watch = read_watch_state(self._settings.index_directory)
         covered = with_waiting(coverage.total(request.filters.folders), watch, request.filters.folders)
         limits = limits_of(request, self._settings, index.location)
-        admitting = partial(admit, limits=limits, chunks=covered.chunks)
+        unembedded = snapshot.unembedded if covered.unembedded else None
+        admitting = partial(admit, limits=limits, chunks=covered.chunks, unembedded=unembedded)
         found = self._finder.find(request, snapshot, start + request.limit, admitting, cancel)
         if request.rerank:
             found = self._reranked(found, request.query, cancel)

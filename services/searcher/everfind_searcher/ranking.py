@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from everfind_core.fusion import rrf
 from everfind_core.model import (
     Abstention,
     Contribution,
+    FileRef,
     LexicalRank,
     Provenance,
     ProvenanceLabel,
@@ -128,6 +129,10 @@ def _reciprocal(
     ]
 
 
+Unembedded = Callable[[Collection[FileRef]], frozenset[FileRef]]
+"""Says which of some files have chunks that wait for their vectors."""
+
+
 @dataclass(frozen=True, slots=True)
 class Admitted:
     """What may answer, in its order; ``abstained`` says why nothing may, None if something does.
@@ -140,15 +145,20 @@ class Admitted:
     judged: bool = True
 
 
-def admit(query: str, ranking: Ranking, limits: Limits, chunks: int) -> Admitted:
-    """The hits with enough evidence; exact matches are marked as such (:mod:`everfind_core.ranking`)."""
+def admit(query: str, ranking: Ranking, limits: Limits, chunks: int, unembedded: Unembedded | None = None) -> Admitted:
+    """The hits with enough evidence; exact matches are marked as such (:mod:`everfind_core.ranking`).
+
+    Hits of files that ``unembedded`` names have no semantic part yet, so a low score does not tell against them.
+    """
     placed = ranking.placed
-    admission = admission_of(query, [one.candidate for one in placed], limits, chunks)
+    no_cosine = {one.candidate.chunk.ref for one in placed if one.candidate.cosine is None}
+    waiting = unembedded(no_cosine) if unembedded else frozenset()
+    admission = admission_of(query, [one.candidate for one in placed], limits, chunks, waiting)
     least = limits.tail * max((one.score for one in placed), default=0.0)
     hits = [
         _with_exact(ranking.hit(place), place, admission) if place in admission.exact else ranking.hit(place)
         for place in admission.kept
-        if place in admission.exact or placed[place].score >= least
+        if place in admission.exact or place in admission.waiting or placed[place].score >= least
     ]
     return Admitted(hits, None if hits else Abstention(admission.best, admission.threshold), admission.judged)
 

@@ -26,7 +26,7 @@ from everfind_core.model import (
     SkipReason,
 )
 from everfind_core.ports import NotExtractedError
-from everfind_indexer import looking, pipeline, sources
+from everfind_indexer import first_pass, looking, pipeline, run, sources
 from everfind_indexer.discovery import Discovery, discover
 from everfind_indexer.found import FoundFile
 from everfind_indexer.settings import IndexerSettings, KeptVectors
@@ -37,8 +37,10 @@ TEXTS = st.integers(0, 5).map(lambda n: "\n\n".join(f"paragraph {n} {m}\n" + "wo
 
 
 class IncrementalIndex(RuleBasedStateMachine):
-    @initialize()
-    def start(self) -> None:
+    @initialize(first_pass=st.sampled_from([1, 3, 500]))
+    def start(self, first_pass: int) -> None:
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(run, "FIRST_PASS_FILES", first_pass)
         self.base = Path(tempfile.mkdtemp())
         self.workspace = Workspace(self.base, kept=KeptVectors(self.base / "vectors"))
         self.changed: set[str] = set()
@@ -46,6 +48,7 @@ class IncrementalIndex(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "base"):
+            self.patch.undo()
             shutil.rmtree(self.base)
 
     def path(self, name: str) -> Path:
@@ -99,7 +102,7 @@ class IncrementalIndex(RuleBasedStateMachine):
         (self.workspace.root / ".indexignore").write_text(f"/{name}\n")
         self.unfollowed()
 
-    @rule(commits=st.integers(0, 3), before=st.booleans())
+    @rule(commits=st.integers(0, 6), before=st.booleans())
     def killed_run(self, commits: int, before: bool) -> None:
         self.workspace.store.kill_in, self.workspace.store.before = commits, before
         try:
@@ -167,6 +170,7 @@ class IncrementalIndex(RuleBasedStateMachine):
         scanned = {ref.path: len(rows) for ref, rows in self.workspace.store.rows.items()}
         coverage = engine.status().coverage
         assert (coverage.files, coverage.chunks) == (len(scanned), sum(scanned.values()))
+        assert (coverage.unembedded, self.workspace.store.unembedded()) == (0, {})
         assert {file.ref.path: file.chunks for file in engine.indexed_files()} == scanned
 
     @invariant()
@@ -181,6 +185,7 @@ class IncrementalIndex(RuleBasedStateMachine):
 @pytest.fixture(autouse=True)
 def _one_file_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "BATCH_FILES", 1)
+    monkeypatch.setattr(first_pass, "COMMIT_FILES", 1)
 
 
 TestIncrementalIndex = pytest.mark.slow(IncrementalIndex.TestCase)

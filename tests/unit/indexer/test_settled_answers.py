@@ -53,7 +53,7 @@ class Killable(LanceChunkWriter):
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("everfind_indexer.pipeline.BATCH_FILES", 4)
-    monkeypatch.setattr("everfind_indexer.run.GROUP_FILES", 4)
+    monkeypatch.setattr("everfind_indexer.work.GROUP_FILES", 4)
     monkeypatch.setattr("everfind_indexer.run.COVERAGE_SECONDS", 0.0)
     monkeypatch.setattr(Killable, "left", 10**9)
     corpus = tmp_path / "corpus"

@@ -47,6 +47,23 @@ def test_words_that_stand_nowhere_lower_the_share() -> None:
     assert word_share("the", Reading.of([]), 1_000) == 0.0
 
 
+def test_what_waits_for_its_vector_is_judged_by_its_words_alone() -> None:
+    text = "how is the retry budget of a client configured"
+    good = candidate("clients are configured by a budget of retry attempts", bm25=14.0, path="new.md")
+    poor = candidate("a client", bm25=0.5, path="new.md")
+    new = frozenset({FileRef("f", "new.md")})
+    for limits in (ENGLISH, Limits(min_score=0.5), Limits(relative_cutoff=0.8)):
+        ranked = [candidate("something else", 0.3, path="old.md"), good, poor]
+        assert 1 not in admit(text, ranked, limits, 1_000).kept
+        admitted = admit(text, ranked, limits, 1_000, new)
+        assert 1 in admitted.kept
+        assert admitted.waiting == {1, 2}
+    assert list(admit(text, [poor], ENGLISH, 1_000, new).kept) == []
+    assert list(admit(text, [good], ENGLISH, 1_000, frozenset({FileRef("f", "old.md")})).kept) == []
+    embedded = candidate(good.chunk.text, 0.1, 14.0, path="new.md")
+    assert admit(text, [embedded], ENGLISH, 1_000, new) == admit(text, [embedded], ENGLISH, 1_000)
+
+
 @pytest.mark.parametrize(
     ("query", "words"),
     [

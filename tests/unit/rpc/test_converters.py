@@ -217,6 +217,7 @@ TABLES: dict[type[StrEnum], tuple[EnumTable[Any, Any], Any]] = {
     model.SkipReason: (corpus.SKIP_REASONS, corpus_pb2.SkipReason),
     model.InputKind: (embedding.INPUT_KINDS, embedder_service_pb2.InputKind),
     model.ModelSource: (models.MODEL_SOURCES, model_pb2.ModelSource),
+    model.IndexPhase: (indexing.INDEX_PHASES, run_pb2.IndexPhase),
     model.RunState: (indexing.RUN_STATES, run_pb2.RunState),
     model.SearchMode: (search.SEARCH_MODES, searcher_service_pb2.SearchMode),
     model.ProvenanceLabel: (hits.PROVENANCE_LABELS, hit_pb2.ProvenanceLabel),

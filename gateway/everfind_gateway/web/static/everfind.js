@@ -134,7 +134,10 @@ function summary(answer) {
     });
     parts.push(`${count(hidden.count, "file")} hidden (${byReason(hidden.by_rule)}). `, button, " ");
   }
-  if (staleness) parts.push("Some files changed since they were indexed. ");
+  if (coverage.unembedded) {
+    const done = (coverage.chunks - coverage.unembedded).toLocaleString("en");
+    parts.push(`Only ${done} of ${count(coverage.chunks, "chunk")} have vectors yet; the rest is found by its words alone. `);
+  } else if (staleness) parts.push("Some files changed since they were indexed. ");
   for (const warning of warnings) parts.push(`${shown(warning)}. `);
   return parts;
 }

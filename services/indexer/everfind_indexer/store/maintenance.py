@@ -202,8 +202,9 @@ def settle(dataset: lance.LanceDataset, *, exact: bool) -> bool:
 
 
 def _cover(dataset: lance.LanceDataset, layout: Layout) -> None:
-    if len(layout.uncovered) > 1:
-        _join(dataset, keep=layout.without(layout.uncovered))
+    small = set(layout.small()).intersection(layout.uncovered)
+    if len(small) > 1:
+        _join(dataset, keep=layout.without(small))
     _optimize(dataset, [index.name for index in layout.indices], merge=0)
 
 

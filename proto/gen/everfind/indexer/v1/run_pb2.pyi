@@ -59,6 +59,30 @@ RUN_STATE_CANCELLED: RunState.ValueType  # 5
 """Ended by a caller; what was committed stays."""
 Global___RunState: _TypeAlias = RunState  # noqa: Y015
 
+class _IndexPhase:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _IndexPhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_IndexPhase.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    INDEX_PHASE_UNSPECIFIED: _IndexPhase.ValueType  # 0
+    """Files are taken in once."""
+    INDEX_PHASE_WORDS: _IndexPhase.ValueType  # 1
+    """Files are made to be found by their words."""
+    INDEX_PHASE_VECTORS: _IndexPhase.ValueType  # 2
+    """Files get their vectors."""
+
+class IndexPhase(_IndexPhase, metaclass=_IndexPhaseEnumTypeWrapper):
+    """What a run that takes files in twice does. Absent for one that does not."""
+
+INDEX_PHASE_UNSPECIFIED: IndexPhase.ValueType  # 0
+"""Files are taken in once."""
+INDEX_PHASE_WORDS: IndexPhase.ValueType  # 1
+"""Files are made to be found by their words."""
+INDEX_PHASE_VECTORS: IndexPhase.ValueType  # 2
+"""Files get their vectors."""
+Global___IndexPhase: _TypeAlias = IndexPhase  # noqa: Y015
+
 @_typing.final
 class CreateIndexRunRequest(_message.Message):
     """Asks for a run that brings the index up to date."""
@@ -400,7 +424,7 @@ Global___FolderStarted: _TypeAlias = FolderStarted  # noqa: Y015
 
 @_typing.final
 class IndexProgress(_message.Message):
-    """How far a run is."""
+    """How far a run is. Where it has phases, all numbers are those of the phase."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -411,6 +435,7 @@ class IndexProgress(_message.Message):
     TOKENS_FIELD_NUMBER: _builtins.int
     TOKENS_PER_SECOND_FIELD_NUMBER: _builtins.int
     ETA_FIELD_NUMBER: _builtins.int
+    PHASE_FIELD_NUMBER: _builtins.int
     folder: _builtins.str
     """Name of the folder that it is at."""
     files_done: _builtins.int
@@ -420,9 +445,11 @@ class IndexProgress(_message.Message):
     chunks: _builtins.int
     """Chunks done."""
     tokens: _builtins.int
-    """Tokens embedded."""
+    """Tokens embedded; in the phase of words, taken in."""
     tokens_per_second: _builtins.float
-    """Tokens embedded a second, lately."""
+    """The same a second, lately."""
+    phase: Global___IndexPhase.ValueType
+    """What the run does now."""
     @_builtins.property
     def eta(self) -> _duration_pb2.Duration:
         """Remaining time; absent while unknown."""
@@ -437,10 +464,11 @@ class IndexProgress(_message.Message):
         tokens: _builtins.int = ...,
         tokens_per_second: _builtins.float = ...,
         eta: _duration_pb2.Duration | None = ...,
+        phase: Global___IndexPhase.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["eta", b"eta"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks", b"chunks", "eta", b"eta", "files_done", b"files_done", "files_total", b"files_total", "folder", b"folder", "tokens", b"tokens", "tokens_per_second", b"tokens_per_second"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks", b"chunks", "eta", b"eta", "files_done", b"files_done", "files_total", b"files_total", "folder", b"folder", "phase", b"phase", "tokens", b"tokens", "tokens_per_second", b"tokens_per_second"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,71 @@
+"""The first pass of a big first index: files answer by their words at once, and their vectors follow.
+
+Its rows have the vectors that exist already. The rest waits (:mod:`everfind_indexer.backlog`), in the order of
+:mod:`everfind_indexer.embedding_order`, and embedding begins beside the first pass. The store takes each file whole in
+either pass; a run that is interrupted leaves files that wait, and the next one embeds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from everfind_core.model import IndexStage
+from everfind_core.ports import ChunkWriter
+from everfind_indexer.pipeline import Clock
+from everfind_indexer.preparing import PreparedFile
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+FIRST_PASS_FILES = 500
+"""So many files without vectors, or more, are taken in twice. Fewer are embedded as fast as it would pay."""
+
+COMMIT_FILES = 200
+COMMIT_TEXT = 4_000_000
+"""Characters of rows: bounds memory."""
+
+KnownVectors = Mapping[str, "npt.NDArray[np.floating]"]
+
+
+class FirstPass:
+    """Commits prepared files with the vectors that there are. Call :meth:`finish` at the end."""
+
+    def __init__(
+        self,
+        store: ChunkWriter,
+        known: Callable[[set[str]], KnownVectors],
+        on_commit: Callable[[list[PreparedFile]], None],
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._known = known
+        self._on_commit = on_commit
+        self._clock = clock
+        self._files: list[PreparedFile] = []
+        self._characters = 0
+
+    def add(self, files: Sequence[PreparedFile]) -> None:
+        """Take files in, looking up all their vectors at once."""
+        known = self._known({row.embedding_key for file in files for row in file.rows})
+        for file in files:
+            self._files.append(_with_known(file, known))
+            self._characters += sum(len(row.text) + len(row.terms) for row in file.rows)
+            if len(self._files) >= COMMIT_FILES or self._characters >= COMMIT_TEXT:
+                self.finish()
+
+    def finish(self) -> None:
+        """Commit what was taken in."""
+        files, self._files, self._characters = self._files, [], 0
+        if files:
+            with self._clock.measure(IndexStage.STORE):
+                self._store.replace([file.file_chunks for file in files])
+            self._on_commit(files)
+
+
+def _with_known(file: PreparedFile, known: KnownVectors) -> PreparedFile:
+    rows = tuple(replace(row, vector=known.get(row.embedding_key)) for row in file.rows)
+    unembedded = sum(row.vector is None for row in rows)
+    return replace(file, rows=rows, state=replace(file.state, unembedded=unembedded))

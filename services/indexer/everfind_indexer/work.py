@@ -1,0 +1,68 @@
+"""What a run has to do in one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from everfind_core.model import FileRef, FileState, IndexPhase, SkippedFile
+from everfind_indexer.embedding_order import by_likely_need
+from everfind_indexer.found import FoundFile
+from everfind_indexer.looking import Looker
+from everfind_indexer.preparing import PreparedFile
+from everfind_indexer.tally import FirstTally, Tally
+
+GROUP_FILES = 32
+GROUP_CHARACTERS = 500_000
+
+
+@dataclass(slots=True)
+class FolderWork:
+    """A folder as it was found: ``files`` to look at, what is ``gone`` and what was ``skipped``."""
+
+    looker: Looker
+    files: list[FoundFile]
+    tally: Tally
+    gone: Sequence[FileState]
+    skipped: Sequence[SkippedFile]
+    below: tuple[str, ...]
+    first: FirstTally = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.first = FirstTally(self.tally.folder, 0)
+
+    @property
+    def waiting(self) -> int:
+        """Files of which the index has nothing, or not all vectors."""
+        known = self.looker.known
+        return sum(file.path not in known or known[file.path].unembedded > 0 for file in self.files)
+
+    def ref(self, file: FoundFile) -> FileRef:
+        """The file's identity."""
+        return FileRef(self.tally.folder, file.path)
+
+    def begin(self) -> None:
+        """The first pass begins."""
+        self.files = by_likely_need(self.files)
+        new = sum(file.path not in self.looker.known for file in self.files)
+        self.first = FirstTally(self.tally.folder, new)
+        self.tally.phase = IndexPhase.WORDS
+
+    def end(self, backlog: Container[FileRef]) -> None:
+        """The first pass is over: what it took in whole is done."""
+        self.files = [file for file in self.files if file.path in self.looker.known or self.ref(file) in backlog]
+        self.tally.phase = IndexPhase.VECTORS
+
+
+def in_groups(files: Iterable[PreparedFile]) -> Iterator[list[PreparedFile]]:
+    """Small groups of files, so that one look-up serves several."""
+    group: list[PreparedFile] = []
+    characters = 0
+    for file in files:
+        group.append(file)
+        characters += sum(len(row.text) for row in file.rows)
+        if len(group) >= GROUP_FILES or characters >= GROUP_CHARACTERS:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group

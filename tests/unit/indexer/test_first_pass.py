@@ -1,0 +1,191 @@
+"""A first index of many files: found by their words at once, by vectors as these come; in the end as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from everfind_core.cancellation import Cancellation
+from everfind_core.errors import CancelledError
+from everfind_core.model import (
+    Coverage,
+    Filters,
+    IndexPhase,
+    IndexProgress,
+    IndexReport,
+    IndexRequest,
+    RunEvent,
+    SearchAnswer,
+    SearchMode,
+    SearchRequest,
+)
+from everfind_indexer import backlog, first_pass, pipeline, run, work
+from tests.support.real_index import RealIndex, write_notes
+
+NOTES = 24
+
+
+@pytest.fixture(autouse=True)
+def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "FIRST_PASS_FILES", 10)
+    monkeypatch.setattr(run, "COVERAGE_SECONDS", 0.0)
+    monkeypatch.setattr(first_pass, "COMMIT_FILES", 6)
+    monkeypatch.setattr(pipeline, "BATCH_FILES", 4)
+    monkeypatch.setattr(work, "GROUP_FILES", 4)
+
+
+@pytest.fixture
+def one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is embedded beside the first pass."""
+    monkeypatch.setattr(pipeline.Pipeline, "has_room", lambda _self: False)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> RealIndex:
+    write_notes(tmp_path / "corpus", NOTES)
+    return RealIndex(tmp_path, tmp_path / "corpus")
+
+
+@pytest.fixture
+def direct(tmp_path: Path) -> Callable[[Path], RealIndex]:
+    """Makes an index of the same files in one pass."""
+
+    def made(corpus: Path) -> RealIndex:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(run, "FIRST_PASS_FILES", 10_000)
+            other = RealIndex(tmp_path / "direct", corpus)
+            other.index()
+            return other
+
+    return made
+
+
+def followed(index: RealIndex, on_event: Callable[[RunEvent], None], cancel: Cancellation | None = None) -> IndexReport:
+    return index.engine().index(IndexRequest(), on_event, cancel=cancel)
+
+
+def test_the_end_equals_an_index_made_in_one_pass(index: RealIndex, direct: Callable[[Path], RealIndex]) -> None:
+    report, other = index.index(), direct(index.corpus)
+    assert index.content() == other.content()
+    assert index.answers() == other.answers()
+    again = index.index()
+    assert (again.indexed, again.unchanged) == (0, NOTES)
+    one_pass = other.index(IndexRequest(force=True))
+    assert (report.indexed, report.chunks_written) == (one_pass.indexed, one_pass.chunks_written)
+    assert (report.chunks_embedded, report.tokens) == (one_pass.chunks_embedded, one_pass.tokens)
+    assert report.corpus_tokens == one_pass.corpus_tokens
+
+
+@pytest.mark.usefixtures("one_after_the_other")
+def test_a_search_during_the_run_finds_all_files_by_their_words(index: RealIndex) -> None:
+    seen: list[tuple[IndexPhase | None, SearchAnswer]] = []
+    with index.searcher() as searcher:
+
+        def ask(event: RunEvent) -> None:
+            if isinstance(event, IndexProgress):
+                seen.append((event.phase, searcher.search(SearchRequest("token may be renewed", 100))))
+
+        followed(index, ask)
+        after = searcher.search(SearchRequest("token may be renewed", 100))
+    assert (after.coverage.unembedded, after.coverage.pending) == (0, 0)
+    words = [answer for phase, answer in seen if phase is IndexPhase.WORDS]
+    vectors = [answer for phase, answer in seen if phase is IndexPhase.VECTORS]
+    assert [answer.coverage.files for answer in words] == [6, 12, 18, NOTES]
+    assert all(answer.coverage.files == NOTES for answer in vectors)
+    for answer in (*words, *vectors[:-1]):
+        assert answer.coverage.unembedded > 0
+        assert answer.staleness.stale
+    assert len({hit.path for hit in words[-1].hits}) == NOTES
+    waiting = [answer.coverage.unembedded for answer in vectors]
+    assert waiting == sorted(waiting, reverse=True)
+
+
+@pytest.mark.usefixtures("one_after_the_other")
+def test_documents_are_hidden_before_their_vectors_come(index: RealIndex) -> None:
+    hidden: list[int] = []
+    with index.searcher() as searcher:
+
+        def ask(event: RunEvent) -> None:
+            if isinstance(event, IndexProgress) and event.phase is IndexPhase.VECTORS:
+                hidden.append(searcher.search(SearchRequest("note number", 100)).hidden.count)
+
+        followed(index, ask)
+    assert hidden
+    assert set(hidden) == {(NOTES - 4) // 5}
+
+
+@pytest.mark.usefixtures("one_after_the_other")
+@pytest.mark.parametrize("commits", [1, 3, 7])
+def test_an_interrupted_run_leaves_a_searchable_index_and_goes_on(
+    index: RealIndex, direct: Callable[[Path], RealIndex], commits: int
+) -> None:
+    cancel, left = Cancellation(), iter(range(commits))
+
+    def interrupt(event: RunEvent) -> None:
+        if isinstance(event, IndexProgress) and next(left, None) is None:
+            cancel.cancel()
+
+    with pytest.raises(CancelledError):
+        followed(index, interrupt, cancel)
+    status = index.engine().status().coverage
+    assert 0 < status.unembedded <= status.chunks
+    assert status.unembedded == sum(index.unembedded().values())
+    with index.searcher() as searcher:
+        everything = Filters(all_statuses=True)
+        answer = searcher.search(SearchRequest("token renewed", 100, SearchMode.LEXICAL, everything))
+        assert len({hit.path for hit in answer.hits}) == answer.coverage.files == status.files
+    index.index()
+    other = direct(index.corpus)
+    assert index.content() == other.content()
+    assert index.answers() == other.answers()
+    assert index.engine().status().coverage == other.engine().status().coverage
+
+
+def test_what_does_not_fit_into_memory_is_looked_at_again(
+    index: RealIndex, direct: Callable[[Path], RealIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backlog, "REMEMBERED_BYTES", 3_000)
+    gone = index.corpus / "note22.md"
+
+    def vanish(event: RunEvent) -> None:
+        if isinstance(event, IndexProgress) and event.phase is IndexPhase.VECTORS:
+            gone.unlink(missing_ok=True)
+
+    report = followed(index, vanish)
+    assert (report.indexed, report.deleted) == (NOTES - 1, 1)
+    other = direct(index.corpus)
+    assert index.content() == other.content()
+    assert index.answers() == other.answers()
+
+
+def test_vectors_that_are_kept_need_no_second_pass(index: RealIndex, tmp_path: Path) -> None:
+    first = RealIndex(tmp_path / "first", index.corpus, tmp_path / "kept")
+    first.index()
+    second = RealIndex(tmp_path / "second", index.corpus, tmp_path / "kept")
+    seen: list[Coverage] = []
+
+    def look(event: RunEvent) -> None:
+        if isinstance(event, IndexProgress):
+            seen.append(second.engine().status().coverage)
+
+    report = followed(second, look)
+    assert (report.chunks_embedded, second.embedder.embedded) == (0, 0)
+    assert {coverage.unembedded for coverage in seen} == {0}
+    assert second.content() == first.content()
+
+
+def test_few_files_and_files_that_the_index_has_are_taken_in_once(index: RealIndex) -> None:
+    index.index()
+    phases: list[IndexPhase | None] = []
+
+    def look(event: RunEvent) -> None:
+        if isinstance(event, IndexProgress):
+            phases.append(event.phase)
+
+    for note in index.corpus.iterdir():
+        note.write_text(note.read_text() + "\nMore.\n")
+    followed(index, look)
+    assert phases
+    assert set(phases) == {None}
