@@ -38,7 +38,7 @@ FILES: Final = "files.jsonl"
 _MOST_HEADER: Final = 64 << 20
 _BLOCK: Final = 1 << 20
 _NAME: Final = re.compile(
-    r"files\.jsonl|coverage\.json|calibration\.json"
+    r"files\.jsonl|coverage\.json|calibration\.json|chunks\.sqlite"
     r"|chunks\.lance/(?:data|_versions|_deletions|_indices/[0-9a-f-]{36})/[0-9A-Za-z_-][0-9A-Za-z_.-]{0,199}"
 )
 

@@ -16,7 +16,7 @@
             written.json        sizes and digests of the table's files, to tell damage by
             coverage.json       what it covers, folder by folder; rewritten after each commit
             calibration.json    the model's noise on it, measured at the end of a run
-            chunks.lance/       the chunks (the store)
+            chunks.lance/       the chunks (the store); chunks.sqlite where SQLite keeps them
             catalog.sqlite      what is known of each file (the indexer's own)
 
 JSON files are replaced whole (write beside, then rename), so a reader sees the old or the new one.
@@ -44,6 +44,7 @@ from everfind_core.errors import (
 )
 from everfind_core.model import Calibration, Coverage, Folder, ModelInfo, ModelSource
 from everfind_core.paths import encode_os_path, printable
+from everfind_core.store_backends import StoreBackend
 from everfind_core.whole_files import replace_file
 
 T = TypeVar("T")
@@ -91,13 +92,14 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What made an index; ``created`` is in seconds since the epoch."""
+    """What made an index; ``created`` is in seconds since the epoch, ``store`` is what its chunks are kept in."""
 
     recipe: Recipe
     model: ModelInfo
     created: float
     everfind_version: str
     format: int = FORMAT
+    store: StoreBackend = StoreBackend.LANCEDB
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +253,16 @@ def read_location(directory: Path) -> IndexLocation | None:
         return None
     check_format(directory, found)
     return IndexLocation(directory, _decoded(directory / MANIFEST, found, manifest_from))
+
+
+def backend_of(directory: Path) -> StoreBackend:
+    """What keeps the chunks of the index in ``directory``; LanceDB where it has no manifest.
+
+    Raises:
+        IndexDamagedError, IndexIncompatibleError: as :func:`read_location`.
+    """
+    location = read_location(directory)
+    return StoreBackend.LANCEDB if location is None else location.manifest.store
 
 
 def check_recipe(found: Recipe, wanted: Recipe, place: Path, *, only: tuple[str, ...] = ()) -> None:
@@ -441,6 +453,7 @@ def manifest_from(found: Mapping[str, Any]) -> Manifest:
         created=float(found["created"]),
         everfind_version=str(found["everfind_version"]),
         format=int(found["format"]),
+        store=StoreBackend(found.get("store", StoreBackend.LANCEDB)),
     )
 
 

@@ -105,11 +105,20 @@ def sql_string(value: str, *, field: str = "value") -> str:
     Raises:
         InvalidRequestError: ``value`` holds a lone surrogate, which is no text.
     """
+    check_text(value, field=field)
+    return "'" + value.replace("'", "''") + "'"
+
+
+def check_text(value: str, *, field: str) -> None:
+    """Refuse what no store can hold.
+
+    Raises:
+        InvalidRequestError: ``value`` holds a lone surrogate, which is no text.
+    """
     try:
         value.encode()
     except UnicodeEncodeError:
         raise InvalidRequestError.of(field, f"{value!r} holds a lone surrogate, which is no text") from None
-    return "'" + value.replace("'", "''") + "'"
 
 
 def sql_in(column: str, values: tuple[str, ...] | list[str], *, field: str = "value") -> str:

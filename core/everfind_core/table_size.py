@@ -8,6 +8,9 @@ from pathlib import Path
 from everfind_core.disk_use import files_below
 from everfind_core.errors import IndexMissingError
 from everfind_core.index_directory import current_index
+from everfind_core.sqlite_files import opened_for_reading
+from everfind_core.sqlite_schema import DATABASE
+from everfind_core.store_backends import StoreBackend
 from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_core.written_files import read_written
 
@@ -22,7 +25,8 @@ class TableSize:
     """Data ``files`` and ``size`` in bytes of all files, those of old versions included.
 
     Of them the newest version is made of ``fragments`` and ``live`` bytes; its search structures lie in ``segments``.
-    These three are 0 where nothing was noted of it yet.
+    These three are 0 where nothing was noted of it yet. A store in SQLite is one file, without segments; its free pages
+    are not live.
     """
 
     files: int = 0
@@ -36,12 +40,15 @@ def table_size(index_directory: str) -> TableSize:
     """The size of the current index's table; nothing before the first run.
 
     Raises:
-        IndexDamagedError, IndexIncompatibleError: as :func:`current_index`.
+        IndexDamagedError, IndexIncompatibleError, StorageError: as :func:`current_index`, or it cannot be read.
     """
     try:
-        index = current_index(Path(index_directory)).directory
+        location = current_index(Path(index_directory))
     except IndexMissingError:
         return TableSize()
+    if location.manifest.store is StoreBackend.SQLITE:
+        return _sqlite_size(location.directory)
+    index = location.directory
     table = index / TABLE_DIRECTORY
     sizes = dict(files_below(table))
     written = read_written(index)
@@ -53,3 +60,14 @@ def table_size(index_directory: str) -> TableSize:
         live=sum(file.size for file in live.values()),
         segments=len({name.split("/")[1] for name in live if name.startswith(_STRUCTURES)}),
     )
+
+
+def _sqlite_size(index: Path) -> TableSize:
+    if not (index / DATABASE).exists():
+        return TableSize()
+    with opened_for_reading(index) as db:
+        (fragments,) = db.execute("SELECT count(*) FROM fragments WHERE removed IS NULL").fetchone()
+        pages, free, page = (
+            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+        )
+    return TableSize(1, pages * page, fragments=fragments, live=(pages - free) * page)

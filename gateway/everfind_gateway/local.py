@@ -196,10 +196,12 @@ def _open_indexer(settings: Settings, embedder: Embedder, outgoing: tuple[str, .
 
 
 def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerSettings:
+    from everfind_core.store_backends import StoreChoice
     from everfind_indexer.settings import indexer_settings
 
     return indexer_settings(
         settings,
+        store=StoreChoice(settings.store_backend),
         user_ignore=settings.user_ignore,
         vectors=settings.vector_cache_dir,
         outgoing=outgoing,

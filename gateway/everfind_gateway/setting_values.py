@@ -105,6 +105,12 @@ class SettingValues(BaseModel):
         group="Index",
         shapes_answers=True,
     )
+    store_backend: Literal["auto", "lancedb", "sqlite"] = _setting(
+        "auto",
+        "What a new index is kept in: `lancedb`, `sqlite`, or `auto`, which is SQLite only where LanceDB cannot be "
+        "loaded. An index stays in what it was made with until `everfind index --rebuild`.",
+        group="Index",
+    )
     concurrency: int = _setting(
         0, "Embedding calls under way at once; 0 follows the CPU quota.", group="Index", ge=0, le=256
     )

@@ -11,6 +11,7 @@ import pytest
 
 from everfind_core.model import Folder, IndexReport, IndexRequest, ModelInfo
 from everfind_core.ports import Embedder, Indexer, Searcher
+from everfind_core.store_backends import StoreChoice
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_embedder.servicer import embedder_service
 from everfind_indexer.engine import IndexEngine
@@ -73,11 +74,12 @@ CONTAINERS = pytest.param("containers", marks=[pytest.mark.containers, pytest.ma
 
 
 @contextlib.contextmanager
-def open_engines(base: Path, embedder: Embedder) -> Iterator[Engines]:
+def open_engines(base: Path, embedder: Embedder, store: StoreChoice = StoreChoice.AUTO) -> Iterator[Engines]:
     """Engines over a corpus below ``base``, not indexed yet."""
     folders = (Folder("code", str(base / "code")), Folder("docs", str(base / "docs")))
     write_corpus(base)
-    indexer = IndexEngine(IndexerSettings(base / "index", folders), embedder, SyntaxChunker(), open_writer)
+    settings = IndexerSettings(base / "index", folders, store=store)
+    indexer = IndexEngine(settings, embedder, SyntaxChunker(), open_writer)
     searcher = SearchEngine(SearcherSettings(base / "index"), embedder, indexer, open_reader)
     yield Engines(embedder, indexer, searcher, base)
     searcher.close()
@@ -90,14 +92,19 @@ def embedder() -> Iterator[Embedder]:
     embedder.close()
 
 
-@pytest.fixture(params=["direct", "aio"])
+@pytest.fixture(params=["direct", "aio", "sqlite"])
 def notes(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Reach]:
     """Opens the engines of one folder's index with a fast model and a configured ``min_score``."""
     with contextlib.ExitStack() as stack:
 
         def opened(info: ModelInfo = MODEL, min_score: float | None = None) -> Notes:
             return open_notes(
-                stack, tmp_path, remote=request.param == "aio", embedder=FakeEmbedder(info=info), min_score=min_score
+                stack,
+                tmp_path,
+                remote=request.param == "aio",
+                embedder=FakeEmbedder(info=info),
+                min_score=min_score,
+                store=store_of(request.param),
             )
 
         yield opened
@@ -113,7 +120,12 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
         yield Deployment(remote, base, remote.indexer.index(IndexRequest(), lambda _event: None))
 
 
-@pytest.fixture(scope="session", params=["direct", "aio", CONTAINERS])
+def store_of(parameter: str) -> StoreChoice:
+    """In this process the suite runs over each store."""
+    return StoreChoice.SQLITE if parameter == "sqlite" else StoreChoice.AUTO
+
+
+@pytest.fixture(scope="session", params=["direct", "aio", "sqlite", CONTAINERS])
 def workspace(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: Embedder
 ) -> Iterator[Connected]:
@@ -124,7 +136,7 @@ def workspace(
         return
     base = tmp_path_factory.mktemp("workspace")
     with contextlib.ExitStack() as stack:
-        engines = stack.enter_context(open_engines(base, embedder))
+        engines = stack.enter_context(open_engines(base, embedder, store_of(request.param)))
         reached: tuple[Embedder, Indexer, Searcher] = (engines.embedder, engines.indexer, engines.searcher)
         if request.param == "aio":
             remote = stack.enter_context(connected(stack.enter_context(serving(engines.services()))))

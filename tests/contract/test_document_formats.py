@@ -11,7 +11,7 @@ import pytest
 from everfind_core.errors import FileNotIndexableError
 from everfind_core.model import GatherRequest, GrepRequest, IndexRequest, ReadFileRequest, SearchRequest
 from everfind_core.ports import Embedder, Indexer, Searcher
-from tests.contract.conftest import open_engines
+from tests.contract.conftest import open_engines, store_of
 from tests.support.serving import connected, serving
 from tests.unit.reading import document_samples as samples
 
@@ -25,13 +25,13 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module", params=["direct", "aio"])
+@pytest.fixture(scope="module", params=["direct", "aio", "sqlite"])
 def ports(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: Embedder
 ) -> Iterator[tuple[Indexer, Searcher]]:
     base: Path = tmp_path_factory.mktemp("documents")
     with contextlib.ExitStack() as stack:
-        engines = stack.enter_context(open_engines(base, embedder))
+        engines = stack.enter_context(open_engines(base, embedder, store_of(request.param)))
         for name, raw in FILES.items():
             (base / "docs" / name).write_bytes(raw)
         engines.indexer.index(IndexRequest(), lambda _event: None)

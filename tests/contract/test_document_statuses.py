@@ -10,7 +10,7 @@ import pytest
 
 from everfind_core.model import Filters, GatherRequest, Hidden, IndexRequest, Relation, SearchRequest
 from everfind_core.ports import Embedder, Searcher
-from tests.contract.conftest import open_engines
+from tests.contract.conftest import open_engines, store_of
 from tests.support.serving import connected, serving
 
 FILES = {
@@ -24,13 +24,13 @@ OLD, NEW, REJECTED = FILES
 QUESTION = "how long does a signed session cookie live"
 
 
-@pytest.fixture(scope="module", params=["direct", "aio"])
+@pytest.fixture(scope="module", params=["direct", "aio", "sqlite"])
 def searcher(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: Embedder
 ) -> Iterator[Searcher]:
     base: Path = tmp_path_factory.mktemp("lifecycle")
     with contextlib.ExitStack() as stack:
-        engines = stack.enter_context(open_engines(base, embedder))
+        engines = stack.enter_context(open_engines(base, embedder, store_of(request.param)))
         for name, text in FILES.items():
             (base / "docs" / name).write_text(text)
         engines.indexer.index(IndexRequest(), lambda _event: None)

@@ -22,7 +22,7 @@ from everfind_core.model import (
 )
 from everfind_core.ports import Embedder, Searcher
 from everfind_core.watch_state import WatchState, following, write_watch_state
-from tests.contract.conftest import Engines, open_engines
+from tests.contract.conftest import Engines, open_engines, store_of
 from tests.support.notes import Reach
 from tests.support.serving import connected, serving
 
@@ -78,12 +78,12 @@ class Shop:
     searcher: Searcher
 
 
-@pytest.fixture(scope="module", params=["direct", "aio"])
+@pytest.fixture(scope="module", params=["direct", "aio", "sqlite"])
 def shop(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: Embedder
 ) -> Iterator[Shop]:
     with contextlib.ExitStack() as stack:
-        engines = stack.enter_context(open_engines(tmp_path_factory.mktemp("shop"), embedder))
+        engines = stack.enter_context(open_engines(tmp_path_factory.mktemp("shop"), embedder, store_of(request.param)))
         for name, text in FILES.items():
             write(engines.base, name, text)
         engines.indexer.index(IndexRequest(), lambda _event: None)

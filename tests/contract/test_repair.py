@@ -8,6 +8,7 @@ import pytest
 
 from everfind_core.errors import IndexDamagedError, InvalidRequestError
 from everfind_core.model import IndexRequest, SearchRequest, Severity
+from everfind_core.sqlite_schema import DATABASE
 from tests.support.notes import Notes, Reach
 
 
@@ -21,7 +22,16 @@ def repair(notes: Notes) -> tuple[int, tuple[str, ...]]:
 
 
 def some_data(notes: Notes) -> Path:
-    return next((notes.base / "index").glob("indexes/*/chunks.lance/data/*.lance"))
+    index = notes.base / "index"
+    return next(p for pattern in ("chunks.lance/data/*.lance", DATABASE) for p in index.glob(f"indexes/*/{pattern}"))
+
+
+def spoil(data: Path) -> None:
+    """Change what it holds, and not its size."""
+    content = data.read_bytes()
+    changed = content.replace(b"Wombat", b"Wambat") if data.name == DATABASE else content[:-1] + b"?"
+    assert changed != content
+    data.write_bytes(changed)
 
 
 def test_a_damaged_file_is_told_and_mended(notes: Reach) -> None:
@@ -32,8 +42,7 @@ def test_a_damaged_file_is_told_and_mended(notes: Reach) -> None:
     assert check(reached) == [Severity.OK]
     assert not [f for f in reached.indexer.status().findings if f.check == "damage"]
     data = some_data(reached)
-    content = data.read_bytes()
-    data.write_bytes(content[:-1] + b"?")
+    spoil(data)
     assert check(reached) == [Severity.ERROR]
     indexed, warnings = repair(reached)
     assert indexed == 5
@@ -47,8 +56,10 @@ def test_a_file_cut_short_refuses_a_run_until_it_is_mended(notes: Reach) -> None
     reached = notes()
     reached.write("n.md", "# Number\n\nWombats dig.\n")
     reached.run()
-    some_data(reached).write_bytes(b"")
-    with pytest.raises(IndexDamagedError, match="has 0 bytes instead of") as caught:
+    data = some_data(reached)
+    data.write_bytes(b"")
+    said = "is damaged" if data.name == DATABASE else "has 0 bytes instead of"
+    with pytest.raises(IndexDamagedError, match=said) as caught:
         reached.run()
     assert "everfind doctor --repair" in caught.value.hint
     assert repair(reached)[0] == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from everfind_core.model import Folder, IndexReport, IndexRequest
 from everfind_core.ports import Embedder, Indexer, Searcher
+from everfind_core.store_backends import StoreChoice
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.servicer import indexer_service
 from everfind_indexer.settings import IndexerSettings
@@ -47,7 +48,13 @@ Reach = Callable[..., Notes]
 
 
 def open_notes(
-    stack: contextlib.ExitStack, base: Path, *, remote: bool, embedder: Embedder, min_score: float | None = None
+    stack: contextlib.ExitStack,
+    base: Path,
+    *,
+    remote: bool,
+    embedder: Embedder,
+    min_score: float | None = None,
+    store: StoreChoice = StoreChoice.AUTO,
 ) -> Notes:
     """Engines over ``base`` in this process, or clients of a server of them, until ``stack`` is closed.
 
@@ -55,7 +62,9 @@ def open_notes(
     """
     (base / "notes").mkdir(exist_ok=True)
     folders = (Folder("notes", str(base / "notes")),)
-    indexing = IndexerSettings(base / "index", folders, min_score=min_score, folder_roots=(base / "roots",))
+    indexing = IndexerSettings(
+        base / "index", folders, min_score=min_score, folder_roots=(base / "roots",), store=store
+    )
     searching = SearcherSettings(base / "index", min_score=min_score)
     indexer = IndexEngine(indexing, embedder, SyntaxChunker(), open_writer)
     searcher = SearchEngine(searching, embedder, indexer, open_reader)

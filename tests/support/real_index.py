@@ -15,6 +15,7 @@ from everfind_core.index_directory import current_index
 from everfind_core.json_form import search_json
 from everfind_core.model import FileRef, Filters, Folder, IndexReport, IndexRequest, SearchMode, SearchRequest
 from everfind_core.ports import Chunker
+from everfind_core.store_backends import StoreChoice
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings, KeptVectors
 from everfind_indexer.store import open_writer
@@ -36,6 +37,7 @@ class RealIndex:
     kept: Path | None = None
     chunker: Chunker = field(default_factory=TextChunker)
     embedder: FakeEmbedder = field(default_factory=FakeEmbedder)
+    store: StoreChoice = StoreChoice.AUTO
 
     @property
     def directory(self) -> Path:
@@ -49,7 +51,9 @@ class RealIndex:
 
     def engine(self) -> IndexEngine:
         kept = KeptVectors(self.kept) if self.kept else None
-        settings = IndexerSettings(self.directory, (Folder("notes", str(self.corpus)),), kept_vectors=kept)
+        settings = IndexerSettings(
+            self.directory, (Folder("notes", str(self.corpus)),), kept_vectors=kept, store=self.store
+        )
         return IndexEngine(settings, self.embedder, self.chunker, open_writer)
 
     def index(self, request: IndexRequest | None = None) -> IndexReport:
@@ -103,7 +107,7 @@ class RealIndex:
         shutil.copytree(self.directory, base / "index")
         if self.kept:
             shutil.copytree(self.kept, base / "kept")
-        return RealIndex(base, self.corpus, base / "kept" if self.kept else None, self.chunker)
+        return RealIndex(base, self.corpus, base / "kept" if self.kept else None, self.chunker, store=self.store)
 
 
 def write_notes(corpus: Path, count: int) -> None:

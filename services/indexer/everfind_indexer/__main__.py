@@ -16,6 +16,7 @@ from pydantic_settings import NoDecode
 from everfind_core.index_directory import check_writable
 from everfind_core.model import Folder
 from everfind_core.paths import encode_os_path
+from everfind_core.store_backends import StoreChoice
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
 
@@ -64,6 +65,10 @@ class IndexerServerSettings(ServiceSettings):
     folder_roots: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_roots)] = Field(
         default=(),
         description="Directories below which clients with the scope admin may add folders, separated by commas.",
+    )
+    store_backend: StoreChoice = Field(
+        default=StoreChoice.AUTO,
+        description="What a new index is kept in: lancedb, sqlite, or auto: SQLite where LanceDB cannot be loaded.",
     )
     embedder: str = Field(description="HOST:PORT of the embedder.")
     user_ignore: Path | None = Field(default=None, description="An .indexignore that holds for every folder.")
@@ -121,7 +126,10 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
     patient = PatientEmbedder(embedder.RemoteEmbedder(to_embedder))
     check_writable(settings.index_dir)
     told = indexer_settings(
-        settings, user_ignore=settings.user_ignore, vectors=settings.vector_cache_dir or settings.index_dir
+        settings,
+        user_ignore=settings.user_ignore,
+        vectors=settings.vector_cache_dir or settings.index_dir,
+        store=settings.store_backend,
     )
     engine = IndexEngine(told, patient, SyntaxChunker(), open_writer)
     if settings.watch:

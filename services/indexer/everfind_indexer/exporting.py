@@ -17,19 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.archive import FILES, Header, members_of, write_archive
+from everfind_core.errors import IndexDamagedError
 from everfind_core.index_directory import (
     CALIBRATION,
     CATALOG,
     COVERAGE,
     INDEXES,
+    REPAIR_HINT,
     IndexLocation,
     current_index,
     storage_error,
 )
-from everfind_core.store_schema import TABLE_DIRECTORY
-from everfind_core.written_files import file_damaged
 from everfind_indexer.catalog import Catalog
 from everfind_indexer.document_lives import fate_text
+from everfind_indexer.store.kinds import copy_version
 
 SCRATCH = "export-"
 _ATTEMPTS = 3
@@ -94,19 +95,19 @@ def _pinned(location: IndexLocation, scratch: Path) -> int:
     try:
         return _copied(location, scratch)
     except (OSError, ValueError) as error:
-        raise file_damaged(location.directory / TABLE_DIRECTORY, f"cannot be copied: {error}") from error
+        raise IndexDamagedError(
+            f"the table in {location.directory} cannot be copied: {error}", hint=REPAIR_HINT
+        ) from error
 
 
 def _copied(location: IndexLocation, scratch: Path) -> int:
-    from everfind_indexer.store.salvage import copy_version  # loads the store's library
-
     with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=scratch.parent) as copies:
         copied = Path(copies) / CATALOG
         with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
             catalog.copy_to(copied)
         with closing(Catalog(copied)) as catalog:
             version = catalog.generation()
-            copy_version(location.directory, scratch, version)
+            copy_version(location.directory, scratch, location.manifest.store, version)
             _write_lines(scratch / FILES, catalog)
     return version
 

@@ -16,6 +16,7 @@ from everfind_core.errors import (
     EverfindError,
     FolderNotFoundError,
     IndexDamagedError,
+    IndexIncompatibleError,
     IndexMissingError,
     InvalidRequestError,
     StorageFullError,
@@ -34,9 +35,13 @@ from everfind_core.index_directory import (
 from everfind_core.lifecycle import Fate
 from everfind_core.model import FileRef, FileState, Folder, SkipReason
 from everfind_core.paths import check_relative
+from everfind_core.store_backends import StoreBackend, StoreChoice
 from everfind_indexer.catalog import Catalog
 from everfind_indexer.document_lives import fate_of, statement_of
 from everfind_indexer.exporting import scratch_directory
+from everfind_indexer.store import lance_problem
+from everfind_indexer.store.choosing import suits
+from everfind_indexer.store.kinds import table_damage
 from everfind_indexer.target import StoreOpener, opened, remove_others
 
 _LINES = 1_000
@@ -49,6 +54,7 @@ def import_index(
     recipe: Recipe,
     open_store: StoreOpener,
     *,
+    store: StoreChoice,
     overwrite: bool,
 ) -> Header:
     """Let an exported index answer, for the folders of the same names here. Hold the writer's lock.
@@ -63,6 +69,7 @@ def import_index(
     with open_archive(source) as archive:
         header = archive.header
         _check(index_directory, header, source, folders, recipe, overwrite=overwrite)
+        _check_store(header, source, store)
         create_place(index_directory)
         free = shutil.disk_usage(index_directory).free
         if free < header.size:
@@ -119,10 +126,22 @@ def _check_table(location: IndexLocation) -> None:
     Raises:
         IndexDamagedError: there is one.
     """
-    from everfind_indexer.store.integrity import table_damage  # loads the store's library
-
-    for name, problem in table_damage(location.directory, None):
+    for name, problem in table_damage(location.directory, location.manifest.store, None):
         raise IndexDamagedError(f"{name} {problem}")
+
+
+def _check_store(header: Header, source: Path, choice: StoreChoice) -> None:
+    kept = header.manifest.store
+    if not suits(kept, choice):
+        raise IndexIncompatibleError(
+            f"{source} holds an index that is kept in {kept.value}, store_backend asks for {choice.value}",
+            hint="Set it to `auto`, or make the index anew here.",
+        )
+    if kept is StoreBackend.LANCEDB and (problem := lance_problem()):
+        raise IndexIncompatibleError(
+            f"{source} holds an index that is kept in LanceDB, which cannot be loaded here ({problem})",
+            hint="Make it on the other side with `store_backend` set to `sqlite` and `everfind index --rebuild`.",
+        )
 
 
 def _move_folders(location: IndexLocation, folders: Sequence[Folder]) -> None:

@@ -31,6 +31,7 @@ from everfind_core.model import HealthFinding, Severity
 from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_core.written_files import WRITTEN, WrittenFiles, read_written
 from everfind_indexer.catalog import Catalog
+from everfind_indexer.store.kinds import salvage_table, table_damage
 
 SALVAGE = "salvage"
 """Where the new index is put together, until it is one."""
@@ -48,8 +49,6 @@ class Salvage:
 
 def examine(location: IndexLocation) -> list[str]:
     """What is damaged in an index, of which each byte is read: one sentence a file."""
-    from everfind_indexer.store.integrity import table_damage  # loads the store's library
-
     directory = location.directory
     found: list[str] = []
     for read in (location.read_coverage, location.read_calibration):
@@ -63,9 +62,8 @@ def examine(location: IndexLocation) -> list[str]:
         if written is None and (directory / TABLE_DIRECTORY).exists():
             found.append(f"{directory / WRITTEN} is absent: nothing says what the table's files should hold")
     with _noting(found):
-        found += [
-            f"{directory / TABLE_DIRECTORY / name} {problem}" for name, problem in table_damage(directory, written)
-        ]
+        damage = table_damage(directory, location.manifest.store, written)
+        found += [f"{directory / name} {problem}" for name, problem in damage]
     return found
 
 
@@ -128,15 +126,13 @@ def _is_finished(location: IndexLocation) -> bool:
 
 
 def _taken_over(index_directory: Path, damaged: IndexLocation) -> IndexLocation | None:
-    from everfind_indexer.store.salvage import salvage_table
-
     scratch = index_directory / INDEXES / SALVAGE
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(mode=0o700)
     written: WrittenFiles | None = None
     with contextlib.suppress(IndexDamagedError):
         written = read_written(damaged.directory)
-    version = salvage_table(damaged.directory, scratch, written)
+    version = salvage_table(damaged.directory, scratch, damaged.manifest.store, written)
     if not version:
         shutil.rmtree(scratch)
         return None

@@ -10,6 +10,7 @@ from typing import Protocol
 from everfind_core.lifecycle import DEFAULT_VOCABULARY, Vocabulary
 from everfind_core.model import Folder, LineKind, ModelInfo
 from everfind_core.ports import ChunkLimits
+from everfind_core.store_backends import StoreChoice
 from everfind_indexer.sizes import DEFAULT_SIZES, SizeLimits
 
 
@@ -36,7 +37,7 @@ class IndexerSettings:
     vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers. ``outgoing`` says what
     leaves the machine besides what the embedding model says of itself. ``digest`` (hex) is that of all settings that
     shape index and answers, for ``status`` to tell; empty where nobody computes it.
-    Clients may add folders below ``folder_roots``.
+    Clients may add folders below ``folder_roots``. ``store`` is what a new index is kept in.
     """
 
     index_directory: Path
@@ -55,6 +56,7 @@ class IndexerSettings:
     outgoing: tuple[str, ...] = ()
     digest: str = ""
     folder_roots: tuple[Path, ...] = ()
+    store: StoreChoice = StoreChoice.AUTO
 
     def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
         """Chunk sizes by line kind, within the model's window."""
@@ -89,6 +91,7 @@ def indexer_settings(
     *,
     user_ignore: Path | None,
     vectors: Path,
+    store: StoreChoice,
     outgoing: tuple[str, ...] = (),
     digest: str = "",
 ) -> IndexerSettings:
@@ -109,4 +112,5 @@ def indexer_settings(
         outgoing=outgoing,
         digest=digest,
         folder_roots=given.folder_roots,
+        store=store,
     )

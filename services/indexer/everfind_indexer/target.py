@@ -28,7 +28,9 @@ from everfind_core.index_directory import (
 )
 from everfind_core.model import FileState, Folder, ModelInfo
 from everfind_core.ports import ChunkWriter
+from everfind_core.store_backends import StoreChoice
 from everfind_indexer.catalog import Catalog
+from everfind_indexer.store.choosing import check_store, choose, suits
 
 StoreOpener = Callable[[Path, int], ChunkWriter]
 
@@ -37,13 +39,15 @@ StoreOpener = Callable[[Path, int], ChunkWriter]
 class Target:
     """An open index: where it lies, its store, and the catalog of its files.
 
-    ``older`` is the store of the index that it replaces, where that one's vectors may be taken.
+    ``older`` is the store of the index that it replaces, where that one's vectors may be taken. ``notices`` are
+    sentences for the user on how it was made.
     """
 
     location: IndexLocation
     store: ChunkWriter
     catalog: Catalog
     older: ChunkWriter | None = None
+    notices: tuple[str, ...] = ()
 
     def generation(self) -> int:
         """The generation that readers see."""
@@ -88,12 +92,13 @@ class Opening:
     """Which index to write to: the current one as it is, or one beside it.
 
     ``rebuild`` asks for a new one, with ``reuse`` of the vectors that the current one has; ``salvaged`` is one that is
-    there, to be brought up to date.
+    there, to be brought up to date. ``store`` is what an index is to be kept in.
     """
 
     rebuild: bool = False
     reuse: bool = False
     salvaged: IndexLocation | None = None
+    store: StoreChoice = StoreChoice.AUTO
 
 
 AS_IT_IS = Opening()
@@ -110,7 +115,7 @@ def open_target(
     """The index to write to; another than the current answers once the block ends well. Hold the writer's lock.
 
     Raises:
-        IndexIncompatibleError: the current index has another recipe, and this is no rebuild.
+        IndexIncompatibleError: the current index has another recipe or store, and this is no rebuild.
         IndexDamagedError: the current index cannot be read, and this is no rebuild.
     """
     beside = how.rebuild or how.salvaged is not None
@@ -121,12 +126,21 @@ def open_target(
             target = _opened_if_whole(stack, how.salvaged, open_store)
         elif current and not how.rebuild:
             check_recipe(current.manifest.recipe, recipe, index_directory)
+            check_store(current.manifest.store, how.store, index_directory)
             target = stack.enter_context(opened(current, open_store))
         elif how.rebuild:
-            target = _resumed(stack, index_directory, current, recipe, open_store)
+            target = _resumed(
+                stack,
+                index_directory,
+                current,
+                lambda made: made.recipe == recipe and suits(made.store, how.store),
+                open_store,
+            )
         if target is None:
-            made = create_index(index_directory, Manifest(recipe, model, time.time(), __version__))
-            target = stack.enter_context(opened(made, open_store))
+            chosen = choose(how.store)
+            manifest = Manifest(recipe, model, time.time(), __version__, store=chosen.backend)
+            made = stack.enter_context(opened(create_index(index_directory, manifest), open_store))
+            target = replace(made, notices=chosen.notices)
         if not beside:
             make_current(index_directory, target.location)
         if how.reuse and current:
@@ -187,7 +201,7 @@ def _resumed(
     stack: contextlib.ExitStack,
     index_directory: Path,
     current: IndexLocation | None,
-    recipe: Recipe,
+    fits: Callable[[Manifest], bool],
     open_store: StoreOpener,
 ) -> Target | None:
     """A rebuild beside ``current`` that was interrupted and can go on; one that cannot be opened is dropped."""
@@ -195,7 +209,7 @@ def _resumed(
     for directory in reversed(list(newer)):
         with contextlib.suppress(IndexDamagedError, IndexIncompatibleError):
             location = read_location(directory)
-            if location and location.manifest.recipe == recipe:
+            if location and fits(location.manifest):
                 return _opened_if_whole(stack, location, open_store)
         shutil.rmtree(directory, ignore_errors=True)
     return None

@@ -62,7 +62,9 @@ class Writing:
             if upgrade:  # an index made anew has all folders, whatever was asked for
                 request, folders = replace(request, folders=(), below="", paths=(), max_files=0), self.added()
             lost = bool(found.damage) and found.location is None
-            how = Opening(request.rebuild or upgrade or lost, upgrade and not request.force, found.location)
+            how = Opening(
+                request.rebuild or upgrade or lost, upgrade and not request.force, found.location, self.settings.store
+            )
             with (
                 open_target(directory, recipe, model, self.open_store, how) as target,
                 self._kept_vectors(model) as kept,
@@ -78,7 +80,7 @@ class Writing:
                     min_score=self.settings.min_score,
                     on_event=on_event,
                     cancel=cancel,
-                    warnings=(UPGRADED,) if upgrade else found.damage,
+                    warnings=(*((UPGRADED,) if upgrade else found.damage), *target.notices),
                     answers=not (how.rebuild or how.salvaged),
                 )
                 return run.folders(folders)
@@ -144,7 +146,10 @@ class Writing:
         check_place(directory)
         recipe = self._recipe(self.embedder.model())
         with writer_lock(directory, wait=True, cancel=cancel):
-            return import_index(directory, source, self.added(), recipe, self.open_store, overwrite=overwrite)
+            store = self.settings.store
+            return import_index(
+                directory, source, self.added(), recipe, self.open_store, store=store, overwrite=overwrite
+            )
 
     @contextmanager
     def _kept_vectors(self, model: ModelInfo) -> Iterator[VectorCache | None]:

@@ -294,7 +294,7 @@ def test_the_digest_follows_what_shapes_answers(user_config: Path) -> None:
 
 NOT_SHAPING = {
     "display_name", "index_dir", "concurrency", "threads", "hub_endpoint", "model_cache_dir",  # means, not meaning
-    "resident_bytes",
+    "resident_bytes", "store_backend",
     "watch", "wait_seconds", "vector_cache_dir", "vector_cache_days", "vector_cache_bytes",
     "model_key_file", "reranker_key_file", "expansion_key_file", "reranker_seconds", "reranker_interval",
     "limit", "mode", "rerank",  # each request says them

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from everfind_core.ports import ChunkWriter
+from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import open_writer
 from tests.unit.store.store_samples import DIMENSIONS
 
@@ -16,7 +17,13 @@ def directory(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def writer(directory: Path) -> Iterator[ChunkWriter]:
-    opened = open_writer(directory, DIMENSIONS)
+def kind() -> StoreBackend:
+    """The store that a module's tests are of; one whose tests hold for each overrides it."""
+    return StoreBackend.LANCEDB
+
+
+@pytest.fixture
+def writer(directory: Path, kind: StoreBackend) -> Iterator[ChunkWriter]:
+    opened = open_writer(directory, DIMENSIONS, kind)
     yield opened
     opened.close()

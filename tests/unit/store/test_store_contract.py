@@ -19,6 +19,7 @@ from everfind_core.errors import (
 )
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks
+from everfind_core.store_backends import StoreBackend
 from everfind_core.store_schema import TABLE, TABLE_DIRECTORY
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
@@ -35,8 +36,13 @@ from tests.unit.store.store_samples import (
 )
 
 
-def test_an_empty_store_answers_with_nothing(directory: Path, writer: ChunkWriter) -> None:
-    reader = open_reader(directory)
+@pytest.fixture(params=list(StoreBackend))
+def kind(request: pytest.FixtureRequest) -> StoreBackend:
+    return StoreBackend(request.param)
+
+
+def test_an_empty_store_answers_with_nothing(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
+    reader = open_reader(directory, backend=kind)
     assert writer.chunk_counts() == {} == writer.unembedded()
     assert writer.vectors(["a", "b"]) == {}
     assert list(reader.semantic(unit(1), 5, EVERYTHING)) == []
@@ -44,7 +50,7 @@ def test_an_empty_store_answers_with_nothing(directory: Path, writer: ChunkWrite
     assert list(reader.file_chunks(FileRef("a", "b"))) == []
 
 
-def test_every_field_comes_back(directory: Path, writer: ChunkWriter) -> None:
+def test_every_field_comes_back(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     ref = FileRef("notes", "adr/one.md")
     stored = replace(
         chunk(ref, 3, "alpha beta"),
@@ -58,21 +64,23 @@ def test_every_field_comes_back(directory: Path, writer: ChunkWriter) -> None:
         page=7,
     )
     writer.replace([FileChunks(ref, (stored,))])
-    [back] = open_reader(directory).file_chunks(ref)
+    [back] = open_reader(directory, backend=kind).file_chunks(ref)
     assert stored.vector is not None
     assert back.vector is not None
     np.testing.assert_array_equal(back.vector, stored.vector.astype(np.float16))
     assert replace(back, vector=None) == replace(stored, vector=None)
-    [found] = open_reader(directory).semantic(stored.vector.astype(np.float32), 1, EVERYTHING)
+    [found] = open_reader(directory, backend=kind).semantic(stored.vector.astype(np.float32), 1, EVERYTHING)
     assert found.chunk == replace(stored, vector=None, terms="")
 
 
 @pytest.mark.parametrize("indexed", [False, True])
-def test_both_arms_find_what_was_written(directory: Path, writer: ChunkWriter, *, indexed: bool) -> None:
+def test_both_arms_find_what_was_written(
+    kind: StoreBackend, directory: Path, writer: ChunkWriter, *, indexed: bool
+) -> None:
     writer.replace([file("f", "a.py", "red green", "blue"), file("f", "b.py", "red red yellow", has_vectors=False)])
     if indexed:
         writer.maintain(finish=True)
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     found = reader.semantic(unit("blue"), 10, EVERYTHING)
     assert places(found) == [("f", "a.py", 1), ("f", "a.py", 0)]
     expected = [1.0, float(unit("blue") @ unit("red green"))]
@@ -82,10 +90,10 @@ def test_both_arms_find_what_was_written(directory: Path, writer: ChunkWriter, *
     assert len(reader.lexical(["red"], 1, EVERYTHING)) == 1
 
 
-def test_replace_takes_the_place_of_all_old_chunks(directory: Path, writer: ChunkWriter) -> None:
+def test_replace_takes_the_place_of_all_old_chunks(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file("f", "a", "one", "two", "three"), file("f", "b", "four"), file("g", "a", "five")])
     writer.maintain(finish=True)
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     before = reader.generation()
     writer.replace([file("f", "a", "six", tag="new"), file("g", "a"), file("f", "new", "seven")])
     assert reader.generation() > before
@@ -100,11 +108,11 @@ def test_replace_takes_the_place_of_all_old_chunks(directory: Path, writer: Chun
     }
 
 
-def test_a_batch_is_one_commit(directory: Path, writer: ChunkWriter) -> None:
+def test_a_batch_is_one_commit(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file("f", "a", "one"), file("f", "b", "two")])
     before = writer.generation()
     writer.replace([file("f", "a", "three"), file("f", "b"), file("f", "c", "four")])
-    assert writer.generation() == before + 1 == open_reader(directory).generation()
+    assert writer.generation() == before + 1 == open_reader(directory, backend=kind).generation()
 
 
 def test_nothing_to_do_is_no_commit(writer: ChunkWriter) -> None:
@@ -117,12 +125,12 @@ def test_nothing_to_do_is_no_commit(writer: ChunkWriter) -> None:
     assert writer.generation() == before
 
 
-def test_the_later_of_two_entries_for_a_file_counts(directory: Path, writer: ChunkWriter) -> None:
+def test_the_later_of_two_entries_for_a_file_counts(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file("f", "a", "one"), file("f", "a", "two")])
-    assert [c.text for c in open_reader(directory).file_chunks(FileRef("f", "a"))] == ["two"]
+    assert [c.text for c in open_reader(directory, backend=kind).file_chunks(FileRef("f", "a"))] == ["two"]
 
 
-def test_a_folder_is_deleted_alone(directory: Path, writer: ChunkWriter) -> None:
+def test_a_folder_is_deleted_alone(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file(folder, "a", "one") for folder in ("f", "F", "f'", "g%", "gx")])
     writer.maintain(finish=True)
     for folder in ("f'", "g%"):
@@ -130,17 +138,17 @@ def test_a_folder_is_deleted_alone(directory: Path, writer: ChunkWriter) -> None
         writer.delete_folder(folder)
         assert writer.generation() == before + 1
     assert {ref.folder for ref in writer.chunk_counts()} == {"f", "F", "gx"}
-    assert len(open_reader(directory).lexical(["one"], 10, EVERYTHING)) == 3
+    assert len(open_reader(directory, backend=kind).lexical(["one"], 10, EVERYTHING)) == 3
 
 
-def test_a_store_can_be_emptied_and_filled_again(directory: Path, writer: ChunkWriter) -> None:
+def test_a_store_can_be_emptied_and_filled_again(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file("f", "a", "one", "two")])
     writer.maintain(finish=True)
     writer.delete_folder("f")
     writer.maintain(finish=True)
     writer.replace([file("f", "b", "three", has_vectors=False)])
     writer.maintain(finish=True)
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     assert paths(reader.lexical(["three"], 5, EVERYTHING)) == {"b"}
     assert not reader.semantic(unit(1), 5, EVERYTHING)
     writer.replace([file("f", "c", "four")])
@@ -149,11 +157,13 @@ def test_a_store_can_be_emptied_and_filled_again(directory: Path, writer: ChunkW
 
 
 @pytest.mark.parametrize("has_vectors", [True, False])
-def test_hostile_names_are_just_names(directory: Path, writer: ChunkWriter, *, has_vectors: bool) -> None:
+def test_hostile_names_are_just_names(
+    kind: StoreBackend, directory: Path, writer: ChunkWriter, *, has_vectors: bool
+) -> None:
     files = [file(name, name, f"text{n} common", has_vectors=has_vectors) for n, name in enumerate(HOSTILE_NAMES)]
     writer.replace(files)
     writer.maintain(finish=True)
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     for number, name in enumerate(HOSTILE_NAMES):
         ref = FileRef(name, name)
         assert [c.terms for c in reader.file_chunks(ref)] == [f"text{number} common"]
@@ -165,10 +175,10 @@ def test_hostile_names_are_just_names(directory: Path, writer: ChunkWriter, *, h
         assert len(writer.chunk_counts()) == len(HOSTILE_NAMES) - number - 1
 
 
-def test_hostile_values_round_trip(directory: Path, writer: ChunkWriter) -> None:
+def test_hostile_values_round_trip(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     for number, value in enumerate(HOSTILE_NAMES):
         writer.replace([file("f", f"{number}", "text", language=value, kind=value, status=value, date=value)])
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     for number, value in enumerate(HOSTILE_NAMES):
         where = Filters(languages=(value,), kinds=(value,), statuses=(value,), include=(f"{number}",))
         assert paths(reader.lexical(["text"], 100, where)) == {f"{number}"}
@@ -191,19 +201,21 @@ def test_hostile_values_round_trip(directory: Path, writer: ChunkWriter) -> None
         [f"t{n}" for n in range(2_000)],
     ],
 )
-def test_no_terms_break_the_lexical_arm(directory: Path, writer: ChunkWriter, terms: list[str]) -> None:
+def test_no_terms_break_the_lexical_arm(
+    kind: StoreBackend, directory: Path, writer: ChunkWriter, terms: list[str]
+) -> None:
     writer.replace([file("f", "a", "plain words")])
     writer.maintain(finish=True)
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     assert list(reader.lexical(terms, 5, EVERYTHING)) == []
     assert len(reader.lexical([*terms, "plain"], 5, EVERYTHING)) == 1
 
 
 @pytest.mark.parametrize("term", ["err_token_expired", "ÜBER", "über", "認証", "x" * 300, "a'b", "1.0.21", "--flag"])
-def test_a_term_is_found_as_it_was_stored(directory: Path, writer: ChunkWriter, term: str) -> None:
+def test_a_term_is_found_as_it_was_stored(kind: StoreBackend, directory: Path, writer: ChunkWriter, term: str) -> None:
     writer.replace([file("f", "a", f"the {term} and"), file("f", "b", "the and")])
     for _ in range(2):
-        reader = open_reader(directory)
+        reader = open_reader(directory, backend=kind)
         assert paths(reader.lexical([term], 5, EVERYTHING)) == {"a"}
         assert not reader.lexical([term.swapcase()], 5, EVERYTHING) or term.swapcase() == term
         assert paths(reader.lexical(["the"], 5, EVERYTHING)) == {"a", "b"}
@@ -226,7 +238,9 @@ def test_vectors_are_looked_up_by_embedding_key(writer: ChunkWriter) -> None:
         writer.maintain(finish=True)
 
 
-def test_files_come_back_whole_and_tell_what_waits_for_vectors(directory: Path, writer: ChunkWriter) -> None:
+def test_files_come_back_whole_and_tell_what_waits_for_vectors(
+    kind: StoreBackend, directory: Path, writer: ChunkWriter
+) -> None:
     done = file("f", "done", "one", "two", symbol="here")
     half = file("f", "it's half", "three", "four", status="accepted")
     half = replace(half, chunks=(half.chunks[0], replace(half.chunks[1], vector=None)))
@@ -244,9 +258,9 @@ def test_files_come_back_whole_and_tell_what_waits_for_vectors(directory: Path, 
         np.testing.assert_array_equal(found[half.ref][0].vector, unit("three").astype(np.float16))
         assert writer.file_chunks([]) == {}
         assert writer.unembedded() == {half.ref: 1, waits.ref: 30}
-        assert open_reader(directory).unembedded(refs) == {half.ref, waits.ref}
-        assert open_reader(directory).unembedded([done.ref]) == frozenset()
-        assert open_reader(directory).unembedded([]) == frozenset()
+        assert open_reader(directory, backend=kind).unembedded(refs) == {half.ref, waits.ref}
+        assert open_reader(directory, backend=kind).unembedded([done.ref]) == frozenset()
+        assert open_reader(directory, backend=kind).unembedded([]) == frozenset()
         writer.maintain(finish=True)
     writer.replace([file("f", "it's half", "three", "four")])
     assert writer.unembedded() == {waits.ref: 30}
@@ -263,9 +277,9 @@ def test_a_bad_vector_is_refused_and_nothing_is_written(
     assert writer.chunk_counts() == {}
 
 
-def test_a_query_vector_must_fit(directory: Path, writer: ChunkWriter) -> None:
+def test_a_query_vector_must_fit(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file("f", "a", "one")])
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     assert list(reader.semantic(np.zeros(DIMENSIONS, np.float32), 5, EVERYTHING)) == []
     assert list(reader.semantic(unit(1), 0, EVERYTHING)) == []
     assert list(reader.lexical(["one"], 0, EVERYTHING)) == []
@@ -276,21 +290,23 @@ def test_a_query_vector_must_fit(directory: Path, writer: ChunkWriter) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 7, 40])
-def test_equal_scores_are_ordered_by_place(directory: Path, writer: ChunkWriter, limit: int) -> None:
+def test_equal_scores_are_ordered_by_place(
+    kind: StoreBackend, directory: Path, writer: ChunkWriter, limit: int
+) -> None:
     names = [f"{n:03}" for n in range(120)]
     for start in range(0, 120, 30):
         writer.replace(
             [file(folder, name, "same text") for name in reversed(names[start : start + 30]) for folder in "ba"]
         )
         writer.maintain(finish=True)
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     expected = [(folder, name, 0) for folder in "ab" for name in names][:limit]
     assert places(reader.semantic(unit("same text"), limit, EVERYTHING)) == expected
     assert places(reader.lexical(["same"], limit, EVERYTHING)) == expected
 
 
-def test_a_reader_sees_new_generations_by_itself(directory: Path, writer: ChunkWriter) -> None:
-    reader = open_reader(directory)
+def test_a_reader_sees_new_generations_by_itself(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
+    reader = open_reader(directory, backend=kind)
     for number in range(5):
         writer.replace([file("f", "a", f"text{number}")])
         assert reader.generation() == writer.generation()
@@ -300,25 +316,26 @@ def test_a_reader_sees_new_generations_by_itself(directory: Path, writer: ChunkW
         assert len(reader.semantic(unit(f"text{number}"), 5, EVERYTHING)) == 1
 
 
-def test_the_store_opens_again_with_what_it_had(directory: Path, writer: ChunkWriter) -> None:
+def test_the_store_opens_again_with_what_it_had(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file("f", "a", "one"), file("f", "b", "two")])
-    again = open_writer(directory, DIMENSIONS)
+    again = open_writer(directory, DIMENSIONS, kind)
     assert again.generation() == writer.generation()
     again.replace([file("f", "a")])
     assert set(again.chunk_counts()) == {FileRef("f", "b")}
 
 
-def test_two_writers_do_not_lose_or_double_rows(directory: Path, writer: ChunkWriter) -> None:
+def test_two_writers_do_not_lose_or_double_rows(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     writer.replace([file("f", "a", "one"), file("f", "b", "two")])
-    other = open_writer(directory, DIMENSIONS)
+    other = open_writer(directory, DIMENSIONS, kind)
     writer.replace([file("f", "a", "three")])
     with pytest.raises(IndexLockedError, match="another process changed the index"):
         other.replace([file("f", "a", "four")])
-    assert [c.text for c in open_reader(directory).file_chunks(FileRef("f", "a"))] == ["three"]
+    assert [c.text for c in open_reader(directory, backend=kind).file_chunks(FileRef("f", "a"))] == ["three"]
 
 
 @pytest.mark.slow
-def test_it_is_an_ordinary_lancedb_table(directory: Path, writer: ChunkWriter) -> None:
+@pytest.mark.parametrize("kind", [StoreBackend.LANCEDB])
+def test_it_is_an_ordinary_lancedb_table(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     lancedb = pytest.importorskip("lancedb")
     writer.replace([file("f", "a", "one two"), file("f", "b", "three")])
     writer.maintain(finish=True)
@@ -329,36 +346,36 @@ def test_it_is_an_ordinary_lancedb_table(directory: Path, writer: ChunkWriter) -
     assert [hit["path"] for hit in table.search("two", query_type="fts").limit(5).to_list()] == ["a"]
 
 
-def test_a_missing_table_is_a_missing_index(directory: Path) -> None:
+def test_a_missing_table_is_a_missing_index(kind: StoreBackend, directory: Path) -> None:
     for place in (directory, directory / "absent"):
         with pytest.raises(IndexMissingError, match="there is no index in"):
-            open_reader(place)
+            open_reader(place, backend=kind)
     (directory / TABLE_DIRECTORY).mkdir()
     with pytest.raises(IndexMissingError, match="there is no index in"):
-        open_reader(directory)
+        open_reader(directory, backend=kind)
 
 
-def test_other_dimensions_are_refused(directory: Path, writer: ChunkWriter) -> None:
+def test_other_dimensions_are_refused(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     with pytest.raises(IndexIncompatibleError, match="other columns or vector dimensions"):
-        open_writer(directory, DIMENSIONS + 8)
+        open_writer(directory, DIMENSIONS + 8, kind)
 
 
 @pytest.mark.parametrize("name", ["sp ace", "per%20cent", "ha#sh?x=1", "s3:", "é😀", "quo'te\"", "[x]*"])
-def test_the_index_may_lie_anywhere(directory: Path, name: str) -> None:
+def test_the_index_may_lie_anywhere(kind: StoreBackend, directory: Path, name: str) -> None:
     place = directory / name
     place.mkdir()
-    opened = open_writer(place, DIMENSIONS)
+    opened = open_writer(place, DIMENSIONS, kind)
     opened.replace([file("f", "a", "one")])
     opened.maintain(finish=True)
-    assert len(open_reader(place).lexical(["one"], 5, EVERYTHING)) == 1
+    assert len(open_reader(place, backend=kind).lexical(["one"], 5, EVERYTHING)) == 1
     assert sorted(p.name for p in directory.iterdir()) == [name]
 
 
-def test_calls_from_many_threads(directory: Path, writer: ChunkWriter) -> None:
+def test_calls_from_many_threads(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
     texts = random_texts(400, seed=3)
     writer.replace([file("f", f"{n}", text) for n, text in enumerate(texts)])
     writer.maintain(finish=True)
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     expected = [places(reader.semantic(unit(text), 5, EVERYTHING)) for text in texts[:20]]
     failures: list[object] = []
 

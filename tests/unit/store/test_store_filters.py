@@ -17,6 +17,7 @@ from pathspec import GitIgnoreSpec
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import Filters
 from everfind_core.ports import ChunkReader, ChunkWriter
+from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
 from everfind_searcher.store.filters import condition
@@ -54,16 +55,21 @@ GLOBS = st.lists(st.sampled_from(PIECES + BRACKET_PIECES), min_size=1, max_size=
 GLOB_TEXTS = st.lists(st.sampled_from((*PIECES, *BRACKET_PIECES, "[!", "[^", "!", "#")), max_size=9).map("".join)
 
 
+@pytest.fixture(scope="module", params=list(StoreBackend))
+def kind(request: pytest.FixtureRequest) -> StoreBackend:
+    return StoreBackend(request.param)
+
+
 @pytest.fixture(scope="module")
-def select(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Filters], set[str]]:
+def select(kind: StoreBackend, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Filters], set[str]]:
     """Which of PATHS a filter selects, by the lexical arm of a real store; the semantic arm must agree."""
     directory = tmp_path_factory.mktemp("filters")
-    writer = open_writer(directory, DIMENSIONS)
+    writer = open_writer(directory, DIMENSIONS, kind)
     half = len(PATHS) // 2
     writer.replace([file("f", path, "common") for path in PATHS[:half]])
     writer.maintain(finish=True)
     writer.replace([file("f", path, "common") for path in PATHS[half:]])
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
 
     def selected(where: Filters) -> set[str]:
         lexical = paths(reader.lexical(["common"], 1_000, where))
@@ -206,7 +212,7 @@ def test_no_filter_is_no_condition() -> None:
 
 
 @pytest.fixture
-def documents(directory: Path, writer: ChunkWriter) -> ChunkReader:
+def documents(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> ChunkReader:
     writer.replace(
         [
             file("f", "old.md", "text", date="2024-12-31", status="superseded", language="markdown", kind="section"),
@@ -215,7 +221,7 @@ def documents(directory: Path, writer: ChunkWriter) -> ChunkReader:
             file("g", "code.py", "text", language="python", kind="function"),
         ]
     )
-    return open_reader(directory)
+    return open_reader(directory, backend=kind)
 
 
 @pytest.mark.parametrize(
@@ -240,12 +246,14 @@ def test_filters_select_by_field(documents: ChunkReader, where: Filters, expecte
 
 
 @pytest.mark.parametrize("indexed", [False, True])
-def test_filters_come_before_the_limit(directory: Path, writer: ChunkWriter, *, indexed: bool) -> None:
+def test_filters_come_before_the_limit(
+    kind: StoreBackend, directory: Path, writer: ChunkWriter, *, indexed: bool
+) -> None:
     crowd = [file("f", f"crowd/{n}.py", "wanted wanted wanted") for n in range(300)]
     writer.replace([*crowd, file("f", "five/a.py", *(f"wanted other words {n}" for n in range(5)))])
     if indexed:
         writer.maintain(finish=True)
-    reader = open_reader(directory)
+    reader = open_reader(directory, backend=kind)
     for where in (Filters(include=("five",)), Filters(exclude=("crowd/",))):
         assert len(reader.lexical(["wanted"], 5, where)) == 5
         assert len(reader.semantic(unit("wanted wanted wanted"), 5, where)) == 5

@@ -1,4 +1,4 @@
-"""The writing side of the store: a LanceDB table in the index directory."""
+"""The writing side of the store: a LanceDB table in the index directory, or a SQLite file where LanceDB cannot be."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from everfind_core.errors import ModelUnusableError
+from everfind_core.index_directory import backend_of
+from everfind_core.store_backends import StoreBackend, cannot_load, load_problem
 
 if TYPE_CHECKING:
     from everfind_core.ports import ChunkWriter
@@ -17,14 +19,14 @@ DIMENSIONS_STEP: Final = 8
 os.environ.setdefault("LANCE_LOG", "error")  # read when lance is imported; its warnings are for its developers
 
 
-def open_writer(directory: Path, dimensions: int) -> ChunkWriter:
+def open_writer(directory: Path, dimensions: int, backend: StoreBackend | None = None) -> ChunkWriter:
     """The store in ``directory``, created there if absent, for vectors of ``dimensions`` numbers.
 
-    The caller holds the index lock.
+    It is of the kind that the index's manifest names, unless ``backend`` says another. The caller holds the index lock.
 
     Raises:
         ModelUnusableError: no index can be made of so many numbers.
-        IndexIncompatibleError: the table there has other columns or dimensions.
+        IndexIncompatibleError: the table there has other columns or dimensions, or its library cannot be loaded here.
         IndexDamagedError: it cannot be read.
         StorageError: the directory cannot be written.
     """
@@ -33,6 +35,21 @@ def open_writer(directory: Path, dimensions: int) -> ChunkWriter:
             f"the model's vectors have {dimensions} numbers, which is no multiple of {DIMENSIONS_STEP}",
             hint="Use another model, or ask its provider for another size.",
         )
+    if (backend or backend_of(directory)) is StoreBackend.SQLITE:
+        from everfind_indexer.store.sqlite.writer import SqliteChunkWriter
+
+        return SqliteChunkWriter(directory, dimensions)
+    if problem := lance_problem():
+        raise cannot_load(directory, problem)
     from everfind_indexer.store.writer import LanceChunkWriter
 
     return LanceChunkWriter(directory, dimensions)
+
+
+def lance_problem() -> str:
+    """Why LanceDB cannot be loaded on this machine; empty if it can."""
+    return load_problem(_load)
+
+
+def _load() -> None:
+    import lance  # noqa: F401 - whether it can be is all that is asked

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from everfind_core.errors import InternalError
 from everfind_core.lifecycle import Fate, join_refs
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks, StoredChunk
@@ -29,6 +28,7 @@ from everfind_core.store_schema import (
     VECTOR,
     file_id,
 )
+from everfind_indexer.store.halves import checked
 
 _PRIMARY_KEY = {"lance-schema:unenforced-primary-key": "true"}
 _READ_BACK = tuple(name for name in (*STRING_COLUMNS, *NUMBER_COLUMNS) if name != FILE_ID)
@@ -117,18 +117,6 @@ def _vectors(chunks: Sequence[StoredChunk], column_type: pa.FixedSizeListType) -
         if chunk.vector is None:
             missing[row] = True
         else:
-            values[row] = _checked(chunk.chunk_id, chunk.vector, dimensions)
+            values[row] = checked(chunk.chunk_id, chunk.vector, dimensions)
     mask = pa.array(missing) if missing.any() else None
     return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), type=column_type, mask=mask)
-
-
-def _checked(chunk_id: str, vector: npt.NDArray[np.floating], dimensions: int) -> npt.NDArray[np.float16]:
-    if vector.shape != (dimensions,):
-        raise InternalError(
-            f"the vector of chunk {chunk_id} has shape {vector.shape}, the index has {dimensions} numbers"
-        )
-    with np.errstate(over="ignore"):
-        half = vector.astype(np.float16)
-    if not np.isfinite(half).all():
-        raise InternalError(f"the vector of chunk {chunk_id} holds a number that is not finite")
-    return half

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from everfind_core.errors import EverfindError, IndexMissingError, InternalError, InvalidRequestError, StorageError
+from everfind_core.errors import EverfindError, InternalError, InvalidRequestError, StorageError
 from everfind_core.store_errors import damaged, said, system_error
 
 
@@ -23,8 +23,3 @@ def translate(error: Exception, directory: Path, *, opening: bool = False) -> Ev
     if not opening and "sql" in text.lower():
         return InternalError(f"the store refused a condition: {text}")
     return damaged(directory)
-
-
-def missing(directory: Path) -> IndexMissingError:
-    """There is no table in ``directory``."""
-    return IndexMissingError(f"there is no index in {directory}", hint="Run `everfind index`.")

@@ -19,8 +19,9 @@ from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
 from everfind_core.written_files import check_written
-from everfind_searcher.store.errors import missing, translate
+from everfind_searcher.store.errors import translate
 from everfind_searcher.store.lance_version import LanceVersion
+from everfind_searcher.store.missing import missing
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.snapshot import LanceSnapshot
 

@@ -1,0 +1,66 @@
+"""The SQLite store's file, made whole or not at all; and whether one is of this everfind."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from pathlib import Path
+
+from everfind_core.errors import IndexIncompatibleError
+from everfind_core.index_directory import REBUILD_HINT, storage_error
+from everfind_core.sqlite_files import sqlite_errors
+from everfind_core.sqlite_schema import (
+    DATABASE,
+    DIMENSIONS,
+    FORMAT,
+    FRAGMENTS,
+    GENERATION,
+    OLDEST,
+    ROWS,
+    SCHEMA,
+    right_schema,
+    schema_of,
+)
+from everfind_indexer.store.sqlite.transactions import fact
+
+_UNFINISHED = f"{DATABASE}.new"
+
+
+def create_table(directory: Path, dimensions: int) -> None:
+    """Make an empty store in ``directory`` for vectors of ``dimensions`` numbers.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    made = directory / _UNFINISHED
+    try:
+        for left in directory.glob(f"{_UNFINISHED}*"):
+            left.unlink()
+        with (
+            sqlite_errors(directory, write=True),
+            contextlib.closing(sqlite3.connect(made, isolation_level=None)) as db,
+        ):
+            db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            db.executescript(f"BEGIN; {SCHEMA} COMMIT;")
+            facts = {GENERATION: 1, OLDEST: 1, FRAGMENTS: 0, ROWS: 0, DIMENSIONS: dimensions, "format": FORMAT}
+            db.execute("BEGIN")
+            db.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
+            db.execute("INSERT INTO generations VALUES (1, ?)", (time.time(),))
+            db.execute("COMMIT")
+        made.replace(directory / DATABASE)
+    except OSError as error:
+        raise storage_error(error, directory) from error
+
+
+def check_table(db: sqlite3.Connection, directory: Path, dimensions: int) -> None:
+    """Refuse a file that another everfind made, or for another model.
+
+    Raises:
+        IndexIncompatibleError: it is one.
+    """
+    if fact(db, "format") != FORMAT or fact(db, DIMENSIONS) != dimensions or schema_of(db) != right_schema():
+        raise IndexIncompatibleError(
+            f"the table in {directory} has other columns or vector dimensions than this everfind writes",
+            hint=REBUILD_HINT,
+        )

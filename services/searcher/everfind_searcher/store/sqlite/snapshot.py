@@ -1,0 +1,170 @@
+"""One generation of the SQLite store: all that a query reads comes from the same commit."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from everfind_core.errors import InvalidRequestError
+from everfind_core.model import FileRef, Filters
+from everfind_core.ports import ScoredChunk, StoredChunk
+from everfind_core.sqlite_schema import COLUMNS, DIMENSIONS, NAMES, TERMS, TEXTS, chunk_of
+from everfind_searcher.store.best import Scored, best
+from everfind_searcher.store.copies import OFFSETS, Addresses
+from everfind_searcher.store.exact import Nearest, Selection, nearest
+from everfind_searcher.store.resident import ResidentRows
+from everfind_searcher.store.sqlite.bm25 import score
+from everfind_searcher.store.sqlite.version import SqliteVersion, shared_chunks
+
+_ROWS_A_QUERY: Final = 500
+_SHORT: Final = ", ".join(COLUMNS)
+
+
+class SqliteSnapshot:
+    """A :class:`~everfind_core.ports.ChunkSnapshot` of one generation. Thread-safe.
+
+    Vectors are always compared exactly: those in memory where all of them are there, else one fragment after another.
+    """
+
+    def __init__(self, version: SqliteVersion, resident: ResidentRows) -> None:
+        self._version = version
+        self._resident = resident
+
+    def generation(self) -> int:
+        """The store's generation."""
+        return self._version.number
+
+    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        """The nearest chunks by cosine, best first; ties by folder, path and line. A zero vector is near nothing.
+
+        Raises:
+            InvalidRequestError: ``vector`` has other dimensions than the table or is not finite, or a filter is wrong.
+        """
+        query = np.asarray(vector, dtype=np.float32)
+        if not np.isfinite(query).all():
+            raise InvalidRequestError.of("vector", "holds a number that is not finite")
+        if limit < 1 or not query.any():
+            return ()
+        self._check_dimensions(query)
+        selections = self._resident.selected(self._version, where)
+        if selections is not None:
+            return best(Nearest(selections, query).best, self._chunks, limit)
+
+        def find(count: int) -> Scored:
+            found = [Nearest([one], query).best(count) for one in self._selections(where)]
+            none = np.zeros(0, np.uint64), np.zeros(0, np.float32)
+            addresses, scores = (np.concatenate(arrays) for arrays in zip(none, *found, strict=True))
+            return nearest(addresses, scores, count)
+
+        return best(find, self._chunks, limit)
+
+    def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        """The best chunks by BM25 over any of ``terms``, best first; ties by folder, path and line.
+
+        A term counts once, however often it stands in ``terms``.
+        """
+        tokens = _tokens(terms)
+        if limit < 1 or not tokens:
+            return ()
+        return best(lambda count: self._score(TERMS, tokens, count, where), self._chunks, limit)
+
+    def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
+        """A file's chunks in order, vectors and terms included; empty if the store has none."""
+        columns = f"address, {_SHORT}, {', '.join(TEXTS)}, data"
+        with self._version.reading() as db:
+            found = db.execute(
+                f"SELECT {columns} FROM chunks JOIN texts USING (address) LEFT JOIN vectors USING (address) "  # noqa: S608 - constants only
+                "WHERE folder = ? AND path = ?",
+                (ref.folder, ref.path),
+            ).fetchall()
+            chunks = [_whole_chunk(ref, row[1:]) for row in found if self._is_live(row[0])]
+        return sorted(chunks, key=lambda chunk: chunk.ordinal)
+
+    def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
+        """Those of these files of which a chunk waits for its vector."""
+        statement = (
+            "SELECT address FROM chunks WHERE folder = ? AND path = ? AND address NOT IN (SELECT address FROM vectors)"
+        )
+        with self._version.reading() as db:
+            return frozenset(
+                ref
+                for ref in refs
+                if any(self._is_live(address) for (address,) in db.execute(statement, (ref.folder, ref.path)))
+            )
+
+    def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
+        """Chunks whose names hold any of ``tokens``, by folder, path and line; see the port."""
+        wanted = _tokens(tokens)
+        if limit < 1 or not wanted:
+            return ()
+        addresses, _ = self._score(NAMES, wanted, limit, where)
+        found = self._read(addresses, "text, symbols")
+        return sorted(found, key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
+
+    def _check_dimensions(self, query: npt.NDArray[np.float32]) -> None:
+        with self._version.reading() as db:
+            (dimensions,) = db.execute("SELECT value FROM facts WHERE name = ?", (DIMENSIONS,)).fetchone()
+        if query.shape != (dimensions,):
+            raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {dimensions} numbers")
+
+    def _score(self, field: int, tokens: Sequence[str], count: int, where: Filters) -> Scored:
+        passing = self._version.passing(where)
+        with self._version.reading() as db:
+            return score(db, self._version.parts, passing, field=field, tokens=tokens, count=count)
+
+    def _selections(self, where: Filters) -> Iterator[Selection]:
+        """The rows that pass, with their vectors: of one fragment at a time."""
+        addresses = self._version.rows(where)
+        fragments = addresses >> np.uint64(32)
+        for number in np.unique(fragments).tolist():
+            own = addresses[fragments == number]
+            yield Selection.of(self._version.vectors(number), own, (own & np.uint64(OFFSETS)).astype(np.int32))
+
+    def _chunks(self, addresses: Addresses) -> list[StoredChunk]:
+        """The rows at ``addresses``, in that order: from memory, and those that are not there from the file."""
+        found = self._resident.chunks(addresses)
+        missing = [position for position, chunk in enumerate(found) if chunk is None]
+        if missing:
+            for position, chunk in zip(missing, self._read(addresses[missing], "text"), strict=True):
+                found[position] = chunk
+        return [chunk for chunk in found if chunk is not None]
+
+    def _read(self, addresses: Addresses, texts: str) -> list[StoredChunk]:
+        """The rows at ``addresses``, in that order, from the file."""
+        wanted: list[int] = addresses.tolist()
+        rows: dict[int, Sequence[Any]] = {}
+        with self._version.reading() as db:
+            for start in range(0, len(wanted), _ROWS_A_QUERY):
+                part = wanted[start : start + _ROWS_A_QUERY]
+                rows |= _rows_at(db, part, texts)
+            return shared_chunks([rows[address] for address in wanted])
+
+    def _is_live(self, address: int) -> bool:
+        part = self._version.parts.get(address >> 32)
+        return part is not None and bool(part.live[address & OFFSETS])
+
+
+def _rows_at(db: sqlite3.Connection, addresses: Sequence[int], texts: str) -> dict[int, Sequence[Any]]:
+    marks = ", ".join("?" * len(addresses))
+    statement = f"SELECT address, {_SHORT}, {texts} FROM chunks JOIN texts USING (address) WHERE address IN ({marks})"  # noqa: S608 - constants only
+    return {address: row for address, *row in db.execute(statement, addresses)}
+
+
+def _whole_chunk(ref: FileRef, row: Sequence[Any]) -> StoredChunk:
+    middle = len(COLUMNS)
+    vector = None if row[-1] is None else np.frombuffer(row[-1], "<f2")
+    return chunk_of(row[:middle], ref, row[middle:-1], vector)
+
+
+def _tokens(terms: Sequence[str]) -> Sequence[str]:
+    """The tokens that ``terms`` are made of, each once."""
+    texts = (term.encode("utf-8", "replace").decode() for term in terms)
+    found: dict[str, None] = defaultdict(lambda: None)
+    for text in texts:
+        found.update(dict.fromkeys(text.split()))
+    return list(found)

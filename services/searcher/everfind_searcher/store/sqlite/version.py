@@ -1,0 +1,169 @@
+"""One generation of the SQLite store: its fragments, and its rows that pass a filter."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from everfind_core.model import FileRef, Filters
+from everfind_core.ports import StoredChunk
+from everfind_core.sqlite_schema import COLUMNS, OLDEST, chunk_of, first_address, unpack_lengths
+from everfind_core.store_errors import damaged
+from everfind_searcher.remembered import Remembered
+from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, ROW_BYTES, Addresses, Copy
+from everfind_searcher.store.sqlite.connections import Connections
+from everfind_searcher.store.sqlite.filters import Condition, condition
+
+_FILTERS: Final = 16
+_SHORT: Final = ", ".join(COLUMNS)
+_CHARACTER_BYTES: Final = 1.1
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A fragment in one generation: tokens of its rows by field, and which of its rows are there."""
+
+    lengths: npt.NDArray[np.uint32]
+    live: Mask
+
+
+class SqliteVersion:
+    """A :class:`~everfind_searcher.store.copies.Version` of the SQLite store. Thread-safe."""
+
+    def __init__(self, connections: Connections, generation: int, parts: Mapping[int, Part]) -> None:
+        self._connections = connections
+        self._generation = generation
+        self._passing = Remembered[Filters, Mapping[int, Mask]](_FILTERS)
+        self.parts = parts
+
+    @property
+    def number(self) -> int:
+        """The store's generation."""
+        return self._generation
+
+    def fragments(self) -> Sequence[int]:
+        """Their numbers."""
+        return list(self.parts)
+
+    def count(self, fragment: int) -> int:
+        """The rows of a fragment, but for removed ones."""
+        return int(self.parts[fragment].live.sum())
+
+    def copy(self, fragment: int) -> Copy:
+        """Read a fragment into memory."""
+        with self.reading() as db:
+            rows = db.execute(
+                f"SELECT {_SHORT}, text FROM chunks JOIN texts USING (address) "  # noqa: S608 - constants only
+                "WHERE address >= ? AND address < ? ORDER BY address",
+                _borders(fragment),
+            ).fetchall()
+            matrix = self._vectors(db, fragment, len(self.parts[fragment].live))
+        chunks = shared_chunks(rows)
+        texts = int(_CHARACTER_BYTES * sum(len(chunk.text) for chunk in chunks))
+        places = np.arange(len(chunks), dtype=np.int32)
+        size = texts + 2 * ROW_BYTES * len(chunks) + matrix.nbytes + 8 * len(chunks)
+        return Copy(places, chunks, matrix, np.linalg.norm(matrix, axis=1), size)
+
+    def vectors(self, fragment: int) -> Copy:
+        """The same without what stands in the rows."""
+        rows = len(self.parts[fragment].live)
+        with self.reading() as db:
+            matrix = self._vectors(db, fragment, rows)
+        return Copy(np.arange(rows, dtype=np.int32), (), matrix, np.linalg.norm(matrix, axis=1), matrix.nbytes)
+
+    def rows(self, where: Filters) -> Addresses:
+        """The rows that pass ``where``, ascending."""
+        masks = self.passing(where)
+        found = [np.flatnonzero(mask).astype(np.uint64) + np.uint64(first_address(n)) for n, mask in masks.items()]
+        return np.concatenate([np.zeros(0, np.uint64), *found])
+
+    def passing(self, where: Filters) -> Mapping[int, Mask]:
+        """The same as a mask a fragment."""
+        known = self._passing.get(where)
+        if known is None:
+            known = self._masks(condition(where))
+            self._passing.put(where, known)
+        return known
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that this generation can still be read through.
+
+        Raises:
+            IndexDamagedError: rows of it were dropped, or the file cannot be read.
+        """
+        with self._connections.reading() as db:
+            (oldest,) = db.execute("SELECT value FROM facts WHERE name = ?", (OLDEST,)).fetchone()
+            if oldest > self._generation:
+                raise damaged(self._connections.directory)
+            yield db
+
+    def _masks(self, met: Condition | None) -> Mapping[int, Mask]:
+        if met is None:
+            return {number: part.live for number, part in self.parts.items()}
+        with self.reading() as db:
+            found = np.array(met.addresses(db), dtype=np.uint64)
+        numbers, places = found >> np.uint64(OFFSET_BITS), found & np.uint64(OFFSETS)
+        masks = {}
+        for number, part in self.parts.items():
+            meeting = np.zeros(len(part.live), dtype=bool)
+            meeting[places[numbers == number]] = True
+            masks[number] = meeting & part.live
+        return masks
+
+    def _vectors(self, db: sqlite3.Connection, fragment: int, rows: int) -> npt.NDArray[np.float32]:
+        """The vectors of a fragment's rows, zero where a row has none."""
+        (dimensions,) = db.execute("SELECT value FROM facts WHERE name = 'dimensions'").fetchone()
+        found = db.execute(
+            "SELECT address, data FROM vectors WHERE address >= ? AND address < ?", _borders(fragment)
+        ).fetchall()
+        matrix = np.zeros((rows, dimensions), dtype=np.float32)
+        places = np.array([address for address, _ in found], dtype=np.uint64) & np.uint64(OFFSETS)
+        numbers = np.frombuffer(b"".join(data for _, data in found), "<f2").reshape(-1, dimensions)
+        matrix[places] = numbers
+        return matrix
+
+
+def read_parts(db: sqlite3.Connection, known: Mapping[int, Part]) -> Mapping[int, Part]:
+    """The fragments of the newest generation; what is ``known`` of their lengths is not read again."""
+    found = db.execute("SELECT fragment, rows FROM fragments WHERE removed IS NULL ORDER BY fragment").fetchall()
+    removed = db.execute("SELECT address FROM removals").fetchall()
+    gone = np.array(removed, dtype=np.uint64).reshape(-1)
+    numbers = gone >> np.uint64(OFFSET_BITS)
+    parts: dict[int, Part] = {}
+    for number, rows in found:
+        live = np.ones(rows, dtype=bool)
+        live[gone[numbers == number] & np.uint64(OFFSETS)] = False
+        parts[number] = Part(known[number].lengths if number in known else _lengths(db, number), live)
+    return parts
+
+
+def shared_chunks(rows: Sequence[Sequence[Any]]) -> list[StoredChunk]:
+    """Rows of ``COLUMNS``, a text and perhaps symbols as chunks; what many share, their files above all, is one."""
+    known: dict[str, str] = {}
+    refs: dict[tuple[str, str], FileRef] = {}
+    chunks = []
+    for row in rows:
+        values = [known.setdefault(value, value) if isinstance(value, str) else value for value in row[: len(COLUMNS)]]
+        file = (values[1], values[2])
+        ref = refs.get(file) or refs.setdefault(file, FileRef(*file))
+        text, symbols = row[len(COLUMNS)], row[len(COLUMNS) + 1] if len(row) > len(COLUMNS) + 1 else ""
+        chunks.append(chunk_of(values, ref, (text, "", "", symbols)))
+    return chunks
+
+
+def _lengths(db: sqlite3.Connection, number: int) -> npt.NDArray[np.uint32]:
+    (packed,) = db.execute("SELECT lengths FROM fragments WHERE fragment = ?", (number,)).fetchone()
+    return unpack_lengths(packed)
+
+
+def _borders(fragment: int) -> tuple[int, int]:
+    return first_address(fragment), first_address(fragment + 1)
