@@ -4,7 +4,7 @@ Ranks say what is best, never whether it is any good; that takes absolute eviden
 
 - of an *answer*: how near its best chunk is by meaning, how near its first ten are on average (high only where both
   arms agree), how much of the query's words its best chunk has, and whether a name of the query is there at all. Their
-  sum must reach the model's floor.
+  sum must reach the model's floor. Prose must come a little nearer than code: what answers a question does.
 - of a *hit*, where a caller or the settings say ``min_score``: its own cosine. Then the answer's floor is off.
 - an exact match is evidence by itself, for the chunks that have it: the whole query word for word, or a rare word that
   the query spells like a name or of which it consists.
@@ -34,6 +34,8 @@ _READ = 50  # ranked chunks whose words are looked at
 AGREEMENT = 0.4
 _WORDS = 0.25
 _NAMED = 0.05
+_PROSE = 0.01
+_CODE = 0.3  # of the first ten, so many functions and the like make it an answer in code
 _WORDS_ALONE = 4.0
 _TERM_MOST = 2.2  # what one occurrence-saturated term adds at most, in units of its idf: k1 + 1 of BM25 with k1 = 1.2
 _SHORT_TERM = 3
@@ -44,6 +46,8 @@ _MOST_QUOTED = 50
 
 TAIL = 0.25
 """Of the best fused score: fewer than one relevant hit in 200 lies below it, and up to a third of what fills a page."""
+OF_A_FILE = 3
+"""Hits of one file in an answer; ranking lets hardly more through, but exact matches pass whatever their rank."""
 RARE_LEAST = 5
 RARE_RATIO = 0.001
 EXACT_SHARE = 0.3
@@ -62,7 +66,7 @@ class Limits:
 
     ``floor`` for an answer as a whole. ``min_score`` and ``relative_cutoff`` (a share of the best) for each hit's
     cosine. ``english_only``: the model knows no other script, so that for a query in one only words count. ``tail`` is
-    the share of the best hit's fused score below which a hit only fills the page.
+    the share of the best hit's fused score below which a hit only fills the page. ``of_a_file`` hits of one at most.
     """
 
     floor: float | None = None
@@ -70,6 +74,7 @@ class Limits:
     relative_cutoff: float = 0.0
     english_only: bool = False
     tail: float = 0.0
+    of_a_file: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +98,13 @@ class Admission:
 class Reading:
     """Ranked chunks as evidence is looked for in them, best first.
 
-    ``cosines`` are 0 where the semantic arm found nothing, ``bm25`` is the best BM25 score. ``texts`` and ``refs`` are
-    those of the first ``_READ`` that were found by words, by their places: path, symbol, headings and text, folded.
+    ``cosines`` are 0 where the semantic arm found nothing, ``prose`` is 1 where the first ten are no code, ``bm25`` the
+    best BM25 score. ``texts`` and ``refs`` are those of the first ``_READ`` that were found by words, by their places:
+    path, symbol, headings and text, folded.
     """
 
     cosines: Sequence[float]
+    prose: float
     bm25: float
     texts: Mapping[int, str]
     refs: Mapping[int, FileRef]
@@ -108,6 +115,7 @@ class Reading:
         by_words = {place: one.chunk for place, one in enumerate(ranked[:_READ]) if one.bm25 is not None}
         return cls(
             [one.cosine or 0.0 for one in ranked],
+            _prose([one.chunk for one in ranked[:FIRST]]),
             max((one.bm25 for one in ranked if one.bm25 is not None), default=0.0),
             {place: _folded(chunk) for place, chunk in by_words.items()},
             {place: chunk.ref for place, chunk in by_words.items()},
@@ -159,7 +167,7 @@ def evidence(text: str, read: Reading, chunks: int, *, english_only: bool) -> Ev
     words = word_share(text, read, chunks)
     mean = sum(first) / max(1, len(first))
     by_meaning = (1 - AGREEMENT) * max(read.cosines, default=0.0) + AGREEMENT * mean + _WORDS * words
-    by_meaning += _NAMED * _named(text, read)
+    by_meaning += _NAMED * _named(text, read) - _PROSE * read.prose
     foreign = foreign_share(text) if english_only else 0.0
     score = (1 - foreign) * by_meaning + foreign * _WORDS_ALONE * words
     return Evidence(score, judged=foreign < _MOSTLY or _foreign_word_found(text, read))
@@ -252,6 +260,12 @@ def _with_exact(passing: Sequence[int], matches: Sequence[int]) -> list[int]:
     alone = [place for place in matches if place not in others]
     most = max(FIRST, len(passing)) * EXACT_SHARE if passing else FIRST
     return sorted([*passing, *alone[: int(most)]])
+
+
+def _prose(first: Sequence[StoredChunk]) -> float:
+    """1 where none of the first chunks is a function or the like, 0 where enough are."""
+    code = sum(bool(chunk.kind) for chunk in first) / max(1, len(first))
+    return 1 - min(1.0, code / _CODE)
 
 
 def _base_name(ref: FileRef) -> str:

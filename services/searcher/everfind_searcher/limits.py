@@ -7,7 +7,7 @@ from everfind_core.index_directory import IndexLocation
 from everfind_core.model import SearchMode, SearchRequest
 from everfind_core.model_registry import facts_of
 from everfind_core.ranking import Limits
-from everfind_core.ranking.admission import TAIL
+from everfind_core.ranking.admission import OF_A_FILE, TAIL
 from everfind_searcher.settings import Fusion, SearcherSettings
 
 
@@ -27,4 +27,5 @@ def limits_of(request: SearchRequest, settings: SearcherSettings, location: Inde
         relative_cutoff=(cutoff or 0.0) if by_meaning else 0.0,
         english_only=facts is not None and not facts.multilingual,
         tail=TAIL if judged else 0.0,
+        of_a_file=OF_A_FILE if judged else 0,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -155,12 +156,32 @@ def admit(query: str, ranking: Ranking, limits: Limits, chunks: int, unembedded:
     waiting = unembedded(no_cosine) if unembedded else frozenset()
     admission = admission_of(query, [one.candidate for one in placed], limits, chunks, waiting)
     least = limits.tail * max((one.score for one in placed), default=0.0)
-    hits = [
-        _with_exact(ranking.hit(place), place, admission) if place in admission.exact else ranking.hit(place)
+    shown = [
+        place
         for place in admission.kept
         if place in admission.exact or place in admission.waiting or placed[place].score >= least
     ]
+    if limits.of_a_file:
+        shown = _few_of_each_file(shown, placed, admission.exact, limits.of_a_file)
+    hits = [
+        _with_exact(ranking.hit(place), place, admission) if place in admission.exact else ranking.hit(place)
+        for place in shown
+    ]
     return Admitted(hits, None if hits else Abstention(admission.best, admission.threshold), admission.judged)
+
+
+def _few_of_each_file(
+    places: Sequence[int], placed: Sequence[Placed], exact: Mapping[int, int], most: int
+) -> list[int]:
+    """``places`` without those of files that have enough, exact matches before others; in their order."""
+    counts: Counter[FileRef] = Counter()
+    kept = []
+    for place in sorted(places, key=lambda place: (place not in exact, place)):
+        ref = placed[place].candidate.chunk.ref
+        counts[ref] += 1
+        if counts[ref] <= most:
+            kept.append(place)
+    return sorted(kept)
 
 
 def _with_exact(hit: Ranked, place: int, admission: Admission) -> Ranked:

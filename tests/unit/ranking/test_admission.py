@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,8 +38,23 @@ def test_agreement_of_the_first_ten_counts() -> None:
 
 def test_a_small_corpus_needs_fewer_that_agree() -> None:
     ranked = [candidate("one", 0.5), *(candidate(f"other {n}", 0.0) for n in range(9))]
-    assert evidence("unheard", Reading.of(ranked), 40, english_only=True).score == pytest.approx(0.6 * 0.5 + 0.4 * 0.25)
-    assert evidence("unheard", Reading.of(ranked), 10, english_only=True).score == pytest.approx(0.5)
+    assert evidence("unheard", Reading.of(ranked), 40, english_only=True).score == pytest.approx(
+        0.6 * 0.5 + 0.4 * 0.25 - 0.01
+    )
+    assert evidence("unheard", Reading.of(ranked), 10, english_only=True).score == pytest.approx(0.5 - 0.01)
+
+
+def test_prose_must_come_nearer_than_code() -> None:
+    prose = [candidate(f"chunk {n}", 0.5) for n in range(10)]
+    code = [Candidate(replace(one.chunk, kind="function"), one.cosine) for one in prose]
+
+    def score(functions: int) -> float:
+        mixed = Reading.of([*code[:functions], *prose[functions:]])
+        return evidence("unheard", mixed, 1_000, english_only=True).score
+
+    assert score(0) == pytest.approx(score(10) - 0.01)
+    assert score(3) == pytest.approx(score(10))
+    assert score(0) < score(1) < score(2) < score(3)
 
 
 def test_words_that_stand_nowhere_lower_the_share() -> None:
@@ -214,4 +231,5 @@ def test_models_are_known_by_name_whoever_publishes_them() -> None:
     e5 = facts_of("intfloat/multilingual-e5-small")
     assert e5 is not None
     assert (e5.query_prefix, e5.document_prefix, e5.multilingual) == ("query: ", "passage: ", True)
+    assert (default.unverified, e5.unverified) == ((), ("pooling",))
     assert len({facts.id.rpartition("/")[2].lower() for facts in MODELS}) == len(MODELS)

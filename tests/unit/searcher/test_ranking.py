@@ -111,7 +111,7 @@ def test_an_answer_below_the_floor_says_how_far() -> None:
     admitted = admit("nothing of it", fused(SEMANTIC, []), Limits(floor=0.8), chunks=100)
     # 0.6 of the best cosine and 0.4 of the mean of the first five: a twentieth of the chunks
     assert admitted.abstained is not None
-    assert admitted.abstained.best_score == pytest.approx(0.6 * 0.9 + 0.4 * 0.5)
+    assert admitted.abstained.best_score == pytest.approx(0.6 * 0.9 + 0.4 * 0.5 - 0.01)
     assert admitted.abstained.threshold == 0.8
     assert admit("nothing of it", fused(SEMANTIC, []), Limits(floor=0.7), chunks=100).abstained is None
 
@@ -128,6 +128,17 @@ def test_an_exact_match_is_marked_and_stays() -> None:
         ("a", "semantic", 0),
         ("d", "lexical", 1),
     ]
+
+
+def test_a_file_has_few_hits_and_its_exact_matches_before_others() -> None:
+    of_one = [replace(one, chunk=replace(one.chunk, ref=FileRef("f", "x"))) for one in [*SEMANTIC, *LEXICAL[1:2]]]
+    other = found("e", 0.05)
+    ranked = rank("text of", [*of_one[:3], other], of_one[3:], mode=SearchMode.SEMANTIC, fusion=Fusion.RRF, rrf_k=60)
+    everything = names(ranked, Limits(), "text of d")
+    assert sorted(everything) == ["a", "b", "c", "d", "e"]
+    few = names(ranked, Limits(of_a_file=2), "text of d")
+    assert few == [name for name in everything if name in ("a", "d", "e")]
+    assert names(ranked, Limits(of_a_file=1), "text of d") == [name for name in everything if name in ("d", "e")]
 
 
 @pytest.mark.parametrize(
