@@ -1,10 +1,19 @@
-"""What is known of the embedding models that people use, and where to check it."""
+"""What is known of the embedding models that people use, and where to check it.
+
+Compared in November 2026 with what other projects publish of the same models: prompts and windows with the model
+metadata of mteb, pooling with the tables of fastembed, both with pages and configurations of the models as far as they
+could be read. What none of them said stands in an entry's ``unverified``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 MEASURED = "measured by everfind (docs/benchmarks.md, Silence)"
+
+
+Unverified = Literal["prefixes", "pooling", "window"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +22,7 @@ class ModelFacts:
 
     ``window`` in tokens, special ones included. ``floor`` is the evidence (:mod:`everfind_core.ranking.admission`)
     below which an answer is noise; None if nobody measured it. ``multilingual``: trained on scripts besides Latin.
-    ``source`` is the page to check them by.
+    ``source`` is the page to check them by, ``unverified`` names the facts that stand here from memory.
     """
 
     id: str
@@ -24,6 +33,7 @@ class ModelFacts:
     source: str
     multilingual: bool = False
     floor: float | None = None
+    unverified: tuple[Unverified, ...] = ()
 
 
 _PASSAGES = "Represent this sentence for searching relevant passages: "
@@ -39,38 +49,72 @@ def _card(
     window: int,
     multilingual: bool = False,
     source: str = "",
+    unverified: tuple[Unverified, ...] = (),
 ) -> tuple[ModelFacts, ...]:
     """The facts of models (separated by spaces) whose cards say the same; ``source`` where they have no card."""
     return tuple(
-        ModelFacts(name, *prefixes, pooling, window, source or f"https://huggingface.co/{name}", multilingual)
+        ModelFacts(
+            name,
+            *prefixes,
+            pooling,
+            window,
+            source or f"https://huggingface.co/{name}",
+            multilingual,
+            unverified=unverified,
+        )
         for name in names.split()
     )
 
 
 MODELS: tuple[ModelFacts, ...] = (
     ModelFacts("sentence-transformers/all-MiniLM-L6-v2", "", "", "mean", 256, MEASURED, floor=0.38),
-    *_card("sentence-transformers/all-MiniLM-L12-v2", window=128),
+    *_card("sentence-transformers/all-MiniLM-L12-v2", window=128, unverified=("window",)),
     *_card(
-        "BAAI/bge-small-en-v1.5 BAAI/bge-base-en-v1.5 BAAI/bge-large-en-v1.5 mixedbread-ai/mxbai-embed-large-v1 "
-        "Snowflake/snowflake-arctic-embed-xs Snowflake/snowflake-arctic-embed-s Snowflake/snowflake-arctic-embed-m "
-        "Snowflake/snowflake-arctic-embed-m-v1.5 Snowflake/snowflake-arctic-embed-l",
+        "BAAI/bge-small-en-v1.5 BAAI/bge-base-en-v1.5 BAAI/bge-large-en-v1.5 mixedbread-ai/mxbai-embed-large-v1",
         prefixes=(_PASSAGES, ""),
         pooling="cls",
         window=512,
     ),
-    *_card("BAAI/bge-m3", pooling="cls", window=8192, multilingual=True),
     *_card(
-        "intfloat/e5-small-v2 intfloat/e5-base-v2 intfloat/e5-large-v2", prefixes=("query: ", "passage: "), window=512
+        "Snowflake/snowflake-arctic-embed-xs Snowflake/snowflake-arctic-embed-s Snowflake/snowflake-arctic-embed-m "
+        "Snowflake/snowflake-arctic-embed-l",
+        prefixes=(_PASSAGES, ""),
+        pooling="cls",
+        window=512,
+        unverified=("prefixes",),
     ),
     *_card(
-        "intfloat/multilingual-e5-small intfloat/multilingual-e5-base intfloat/multilingual-e5-large",
+        "Snowflake/snowflake-arctic-embed-m-v1.5",
+        prefixes=(_PASSAGES, ""),
+        pooling="cls",
+        window=512,
+        unverified=("pooling",),
+    ),
+    *_card("BAAI/bge-m3", pooling="cls", window=8192, multilingual=True, unverified=("pooling",)),
+    *_card(
+        "intfloat/e5-small-v2 intfloat/e5-base-v2 intfloat/e5-large-v2",
+        prefixes=("query: ", "passage: "),
+        window=512,
+        unverified=("pooling",),
+    ),
+    *_card(
+        "intfloat/multilingual-e5-base intfloat/multilingual-e5-large",
         prefixes=("query: ", "passage: "),
         window=512,
         multilingual=True,
     ),
-    *_card("thenlper/gte-small thenlper/gte-base thenlper/gte-large", window=512),
-    *_card("Alibaba-NLP/gte-base-en-v1.5 Alibaba-NLP/gte-large-en-v1.5", pooling="cls", window=8192),
-    *_card("Alibaba-NLP/gte-multilingual-base", pooling="cls", window=8192, multilingual=True),
+    *_card(
+        "intfloat/multilingual-e5-small",
+        prefixes=("query: ", "passage: "),
+        window=512,
+        multilingual=True,
+        unverified=("pooling",),
+    ),
+    *_card("thenlper/gte-base thenlper/gte-large", window=512, unverified=("window",)),
+    *_card("thenlper/gte-small", window=512, unverified=("pooling", "window")),
+    *_card("Alibaba-NLP/gte-base-en-v1.5", pooling="cls", window=8192, unverified=("pooling",)),
+    *_card("Alibaba-NLP/gte-large-en-v1.5", pooling="cls", window=8192, unverified=("pooling", "window")),
+    *_card("Alibaba-NLP/gte-multilingual-base", pooling="cls", window=8192, multilingual=True, unverified=("pooling",)),
     *_card(
         "nomic-ai/nomic-embed-text-v1 nomic-ai/nomic-embed-text-v1.5",
         prefixes=("search_query: ", "search_document: "),
@@ -81,13 +125,23 @@ MODELS: tuple[ModelFacts, ...] = (
         prefixes=("search_query: ", "search_document: "),
         window=512,
         multilingual=True,
+        unverified=("pooling",),
     ),
     *_card(
-        "Snowflake/snowflake-arctic-embed-m-v2.0 Snowflake/snowflake-arctic-embed-l-v2.0",
+        "Snowflake/snowflake-arctic-embed-l-v2.0",
         prefixes=("query: ", ""),
         pooling="cls",
         window=8192,
         multilingual=True,
+        unverified=("prefixes",),
+    ),
+    *_card(
+        "Snowflake/snowflake-arctic-embed-m-v2.0",
+        prefixes=("query: ", ""),
+        pooling="cls",
+        window=8192,
+        multilingual=True,
+        unverified=("prefixes", "pooling"),
     ),
     *_card(
         "jinaai/jina-embeddings-v2-small-en jinaai/jina-embeddings-v2-base-en jinaai/jina-embeddings-v2-base-code",
@@ -95,11 +149,19 @@ MODELS: tuple[ModelFacts, ...] = (
     ),
     *_card("jinaai/jina-embeddings-v3", prefixes=_JINA_3, window=8192, multilingual=True),
     *_card(
-        "Qwen/Qwen3-Embedding-0.6B Qwen/Qwen3-Embedding-4B Qwen/Qwen3-Embedding-8B",
+        "Qwen/Qwen3-Embedding-0.6B",
         prefixes=(_QWEN, ""),
         pooling="last",
         window=32768,
         multilingual=True,
+    ),
+    *_card(
+        "Qwen/Qwen3-Embedding-4B Qwen/Qwen3-Embedding-8B",
+        prefixes=(_QWEN, ""),
+        pooling="last",
+        window=32768,
+        multilingual=True,
+        unverified=("pooling",),
     ),
     *_card(
         "google/embeddinggemma-300m",

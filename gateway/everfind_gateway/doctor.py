@@ -143,7 +143,8 @@ def check_model(workspace: Workspace) -> HealthFinding:
     if (facts := facts_of(model.id)) is None:
         hint = "Compare its prefixes, pooling and window (`everfind status --json`) with what its publisher says."
         return HealthFinding("model", Severity.WARNING, f"{what}; nobody verified this model with everfind", hint)
-    return HealthFinding("model", Severity.OK, f"{what}; known from: {facts.source}")
+    unverified = f" (not verified: {', '.join(facts.unverified)})" if facts.unverified else ""
+    return HealthFinding("model", Severity.OK, f"{what}; known from: {facts.source}{unverified}")
 
 
 def check_floor(status: WorkspaceStatus) -> list[HealthFinding]:
