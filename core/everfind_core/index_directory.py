@@ -11,6 +11,7 @@
         watch.json              what that one knows to have changed
         server.json             where a server of this machine answers for this index
         folders.json            the folders that clients of a server have added
+        publisher.json          what names this directory where it is published (everfind_core.published)
         indexes/<index id>/
             manifest.json       what made this index: formats, model, chunker, sizes
             written.json        sizes and digests of the table's files, to tell damage by
@@ -59,6 +60,7 @@ LOCK = "writer.lock"
 WATCH_LOCK = "watcher.lock"
 SERVER = "server.json"
 FOLDERS = "folders.json"
+PUBLISHER = "publisher.json"
 INDEXES = "indexes"
 MANIFEST = "manifest.json"
 COVERAGE = "coverage.json"
@@ -265,7 +267,7 @@ def backend_of(directory: Path) -> StoreBackend:
     return StoreBackend.LANCEDB if location is None else location.manifest.store
 
 
-def check_recipe(found: Recipe, wanted: Recipe, place: Path, *, only: tuple[str, ...] = ()) -> None:
+def check_recipe(found: Recipe, wanted: Recipe, place: Path | str, *, only: tuple[str, ...] = ()) -> None:
     """Refuse to mix; with ``only``, look at those fields alone.
 
     Raises:

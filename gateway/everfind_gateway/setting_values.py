@@ -7,11 +7,21 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import platformdirs
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from everfind_core.model import HIDDEN_STATUSES
+from everfind_core.object_place import ObjectPlace, checked_directory
 
 ENV_PREFIX = "EVERFIND_"
 
@@ -74,13 +84,20 @@ class SettingValues(BaseModel):
     display_name: str = _setting(
         "", "What this corpus is called in `list` and `status`.", group="Index", project=True, max_length=100
     )
-    index_dir: Path = _setting(
+    index_dir: Annotated[Path, BeforeValidator(checked_directory)] = _setting(
         lambda: platformdirs.user_data_path("everfind") / "index",
         "Directory of the index. It holds the text of everything indexed: keep it private. "
         "A project's file may name a directory inside its own root.",
         group="Index",
         project=True,
         shown_default="`index` in the user's data directory; `.everfind/index` in a project with its own folders",
+    )
+    publish_to: Annotated[str, AfterValidator(ObjectPlace.checked)] = _setting(
+        "",
+        "`s3://BUCKET/PREFIX` where each change of the index is published, for searchers of a team to read there. "
+        "Credentials are those of the AWS environment or profile; needs `everfind[s3]`.",
+        group="Index",
+        shown_default="none",
     )
     max_file_bytes: int = _setting(
         500_000,

@@ -20,6 +20,7 @@ from everfind_core.errors import (
     WorkspaceNotFoundError,
 )
 from everfind_core.model import Folder
+from everfind_core.object_place import SCHEME
 from everfind_gateway import config_files, project_trust
 from everfind_gateway.config_files import SettingsFile, SettingsFiles
 from everfind_gateway.folder_tuning import TUNING_KEYS, FolderTuning, folder_tuning
@@ -236,7 +237,7 @@ def _located(name: str, value: Any, base: Path) -> Any:
         return {key: _absolute(root, base) if isinstance(root, str) and root else root for key, root in value.items()}
     if isinstance(value, Path):
         value = str(value)
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not value.strip() or (name == "index_dir" and value.startswith(SCHEME)):
         return value
     looks_like_path = is_path(name) or (name in ("model", "reranker") and value.startswith(("~", "/", "./", "../")))
     if not looks_like_path:

@@ -11,7 +11,19 @@ import pytest
 
 from tests.support.processes import Home
 
-HEAVY = {"onnxruntime", "tokenizers", "tree_sitter", "lance", "lancedb", "pyarrow", "numpy", "grpc", "mcp", "rich"}
+HEAVY = {
+    "boto3",
+    "onnxruntime",
+    "tokenizers",
+    "tree_sitter",
+    "lance",
+    "lancedb",
+    "pyarrow",
+    "numpy",
+    "grpc",
+    "mcp",
+    "rich",
+}
 PIPELINE = {"everfind_embedder", "everfind_indexer.pipeline", "everfind_indexer.syntax", "everfind_searcher"}
 
 PROBE = f"""

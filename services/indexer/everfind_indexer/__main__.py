@@ -10,11 +10,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from everfind_core.index_directory import check_writable
 from everfind_core.model import Folder
+from everfind_core.object_place import ObjectPlace, checked_directory
 from everfind_core.paths import encode_os_path
 from everfind_core.store_backends import StoreChoice
 from everfind_rpc.service import Service
@@ -57,7 +58,7 @@ def _directories(entry: str) -> list[str]:
 class IndexerServerSettings(ServiceSettings):
     """What the indexer's process is told. Sizes of chunks are in the model's own tokens."""
 
-    index_dir: Path = Field(description="Directory of the index.")
+    index_dir: Annotated[Path, BeforeValidator(checked_directory)] = Field(description="Directory of the index.")
     folders: Annotated[tuple[Folder, ...], NoDecode, BeforeValidator(_folders)] = Field(
         default=(),
         description="Folders to index, as NAME=PATH, PATH, or PATH/* for each directory in PATH, separated by commas.",
@@ -100,6 +101,9 @@ class IndexerServerSettings(ServiceSettings):
     )
     concurrency: int = Field(
         default=0, ge=0, le=256, description="Embedding calls under way at once; 0 is the default."
+    )
+    publish_to: Annotated[str, AfterValidator(ObjectPlace.checked)] = Field(
+        default="", description="s3://BUCKET/PREFIX where each change is published for searchers; none publishes none."
     )
     lifecycle_words: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
         default=(), description="Further words of document headers, as WORD=MEANING, separated by commas."

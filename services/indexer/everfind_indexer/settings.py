@@ -9,6 +9,7 @@ from typing import Protocol
 
 from everfind_core.lifecycle import DEFAULT_VOCABULARY, Vocabulary
 from everfind_core.model import Folder, LineKind, ModelInfo
+from everfind_core.object_place import ObjectPlace
 from everfind_core.ports import ChunkLimits
 from everfind_core.store_backends import StoreChoice
 from everfind_indexer.sizes import DEFAULT_SIZES, SizeLimits
@@ -37,7 +38,8 @@ class IndexerSettings:
     vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers. ``outgoing`` says what
     leaves the machine besides what the embedding model says of itself. ``digest`` (hex) is that of all settings that
     shape index and answers, for ``status`` to tell; empty where nobody computes it.
-    Clients may add folders below ``folder_roots``. ``store`` is what a new index is kept in.
+    Clients may add folders below ``folder_roots``. ``store`` is what a new index is kept in. Each change
+    is copied to ``publish`` for searchers; None for nowhere.
     """
 
     index_directory: Path
@@ -57,6 +59,7 @@ class IndexerSettings:
     digest: str = ""
     folder_roots: tuple[Path, ...] = ()
     store: StoreChoice = StoreChoice.AUTO
+    publish: ObjectPlace | None = None
 
     def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
         """Chunk sizes by line kind, within the model's window."""
@@ -84,6 +87,7 @@ class Configuration(Protocol):
     vector_cache_bytes: int
     lifecycle_words: tuple[str, ...]
     folder_roots: tuple[Path, ...]
+    publish_to: str
 
 
 def indexer_settings(
@@ -96,6 +100,8 @@ def indexer_settings(
     digest: str = "",
 ) -> IndexerSettings:
     """What the indexer is told by a process's configuration; ``vectors`` is the directory in which they are kept."""
+    if given.publish_to:
+        outgoing = (*outgoing, f"the index, with the text of indexed files, to {given.publish_to}")
     return IndexerSettings(
         index_directory=given.index_dir,
         folders=given.folders,
@@ -113,4 +119,5 @@ def indexer_settings(
         digest=digest,
         folder_roots=given.folder_roots,
         store=store,
+        publish=ObjectPlace.parse(given.publish_to) if given.publish_to else None,
     )

@@ -15,6 +15,7 @@ from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.lifecycle import REVISION as LIFECYCLE_REVISION
 from everfind_core.model import Calibration, Folder, IndexReport, IndexRequest, LineKind, ModelInfo
 from everfind_core.ports import Chunker, Embedder, EventSink
+from everfind_core.published import KEPT_SECONDS
 from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_indexer.calibrating import calibrate
 from everfind_indexer.extractors import REVISION as EXTRACTION_REVISION
@@ -55,7 +56,7 @@ class Writing:
         check_place(directory)
         model = self.embedder.model()
         recipe = self._recipe(model)
-        with Extraction() as extraction, writer_lock(directory, wait=request.wait, cancel=cancel):
+        with Extraction() as extraction, self._writing(wait=request.wait, cancel=cancel):
             folders = self._still_added(request, folders)
             found = salvage(directory, recipe) if request.repair else Salvage(())
             upgrade = not request.rebuild and not found.damage and self._upgrades(recipe)
@@ -117,8 +118,7 @@ class Writing:
         forgotten: Callable[[], None] = lambda: None,
     ) -> int:
         """Remove a folder's chunks; gives the number of files. ``forgotten`` is called before the next may write."""
-        directory = self.settings.index_directory
-        with writer_lock(directory, wait=True, cancel=cancel):
+        with self._writing(cancel=cancel, purge=purge):
             count = self._forget(name, purge=purge)
             forgotten()
             return count
@@ -145,11 +145,26 @@ class Writing:
         directory = self.settings.index_directory
         check_place(directory)
         recipe = self._recipe(self.embedder.model())
-        with writer_lock(directory, wait=True, cancel=cancel):
+        with self._writing(cancel=cancel):
             store = self.settings.store
             return import_index(
                 directory, source, self.added(), recipe, self.open_store, store=store, overwrite=overwrite
             )
+
+    @contextmanager
+    def _writing(self, *, wait: bool = True, cancel: Cancellation | None = None, purge: bool = False) -> Iterator[None]:
+        """Hold the writer's lock for the block, and where that ends well publish what there is then."""
+        directory, place = self.settings.index_directory, self.settings.publish
+        with writer_lock(directory, wait=wait, cancel=cancel):
+            if place is None:
+                yield
+                return
+            from everfind_indexer.publishing import Publisher  # not loaded where nothing is published
+
+            publisher = Publisher(directory, place)
+            publisher.before()  # what cannot be published is said before it is made
+            yield
+            publisher.publish(cancel, kept_seconds=0.0 if purge else KEPT_SECONDS)
 
     @contextmanager
     def _kept_vectors(self, model: ModelInfo) -> Iterator[VectorCache | None]:
@@ -164,7 +179,7 @@ class Writing:
         directory = self.settings.index_directory
         location = current_index(directory)
         check_recipe(location.manifest.recipe, self._recipe(self.embedder.model()), directory)
-        with writer_lock(directory, wait=True, cancel=cancel), opened(location, self.open_store) as target:
+        with self._writing(cancel=cancel), opened(location, self.open_store) as target:
             return calibrate(target, self.embedder, self.settings.min_score, cancel)
 
     def _recipe(self, model: ModelInfo) -> Recipe:

@@ -7,17 +7,21 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from everfind_core.fusion import RRF_K
 from everfind_core.model import HIDDEN_STATUSES
+from everfind_core.object_place import SCHEME, ObjectPlace
 from everfind_rpc.service import Service
 from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
 from everfind_searcher.settings import Fusion, SearcherSettings
 from everfind_searcher.store import RESIDENT_BYTES
+
+if TYPE_CHECKING:
+    from everfind_searcher.published import PublishedIndex
 
 Factor: TypeAlias = Annotated[float, Field(ge=0.1, le=10)]
 
@@ -30,10 +34,16 @@ def _factors(given: Any) -> Any:
     return {glob.strip(): factor for glob, _, factor in entries}
 
 
+def _place(given: Any) -> Any:
+    return ObjectPlace.parse(given) if isinstance(given, str) and given.startswith(SCHEME) else given
+
+
 class SearcherServerSettings(ServiceSettings):
     """What the searcher's process is told."""
 
-    index_dir: Path = Field(description="Directory of the index; reading it is enough.")
+    index_dir: Annotated[Path | ObjectPlace, BeforeValidator(_place)] = Field(
+        description="Directory of the index, which reading is enough for; or s3://BUCKET/PREFIX where one is published."
+    )
     embedder: str = Field(description="HOST:PORT of the embedder.")
     indexer: str = Field(description="HOST:PORT of the indexer, which reads what surrounds a hit.")
     fusion: Fusion = Field(default=Fusion.WEIGHTED, description="How the two arms become one order: weighted or rrf.")
@@ -82,8 +92,9 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
 
     to_embedder = stack.enter_context(Connection(settings.endpoint(settings.embedder), [embedder.SERVICE]))
     to_indexer = stack.enter_context(Connection(settings.endpoint(settings.indexer), [indexer.SERVICE]))
+    directory, published = _index(settings.index_dir, stack)
     index = SearcherSettings(
-        settings.index_dir,
+        directory,
         fusion=settings.fusion,
         rrf_k=settings.rrf_k,
         default_exclude=settings.default_exclude,
@@ -92,6 +103,7 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
         redact_secrets=settings.redact_secrets,
         min_score=settings.min_score,
         relative_cutoff=settings.relative_cutoff,
+        published=published,
     )
     key = read_key(settings.expansion_key_file, "expansion_key_file")
     expander = open_expander(settings.expansion_endpoint, settings.expansion_model, key)
@@ -104,6 +116,16 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
     )
     stack.callback(engine.close)
     return [searcher_service(engine, lambda: index_status(index, open_reader))]
+
+
+def _index(place: Path | ObjectPlace, stack: contextlib.ExitStack) -> tuple[Path, PublishedIndex | None]:
+    """The index directory, and what it is a part of where the index is on an object store."""
+    if isinstance(place, Path):
+        return place, None
+    from everfind_searcher.published import PublishedIndex
+
+    published = stack.enter_context(contextlib.closing(PublishedIndex(place)))
+    return published.directory, published
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from everfind_core.index_directory import POINTER, IndexCoverage, IndexLocation, current_index
 from everfind_core.ports import ChunkReader, ChunkSnapshot
+from everfind_searcher.settings import SearcherSettings
 
 ReaderOpener = Callable[[Path], ChunkReader]
 
@@ -32,8 +33,9 @@ class OpenIndex:
 class CurrentIndex:
     """Gives the current index of an index directory. Thread-safe."""
 
-    def __init__(self, index_directory: Path, open_reader: ReaderOpener) -> None:
-        self._directory = index_directory
+    def __init__(self, settings: SearcherSettings, open_reader: ReaderOpener) -> None:
+        self._directory = settings.index_directory
+        self._published = settings.published
         self._open_reader = open_reader
         self._guard = threading.Lock()
         self._seen: tuple[int, int] | None = None
@@ -44,7 +46,10 @@ class CurrentIndex:
 
         Raises:
             IndexMissingError, IndexDamagedError, IndexIncompatibleError: there is none that can be read.
+            ConfigError, UnavailableError, StorageError: the object store where it is cannot be used.
         """
+        if self._published:
+            self._published.check()
         with self._guard:
             seen = self._pointer()
             if self._index is None or seen != self._seen:
@@ -52,6 +57,12 @@ class CurrentIndex:
                 self._index = OpenIndex(location, self._open_reader(location.directory))
                 self._seen = seen
             return self._index
+
+    def again(self) -> OpenIndex:
+        """The current index after one could not be read: what is published is looked at anew. Raises as :meth:`get`."""
+        if self._published:
+            self._published.refresh()
+        return self.get()
 
     def _pointer(self) -> tuple[int, int] | None:
         try:

@@ -74,7 +74,7 @@ class SearchEngine:
         self._settings = settings
         self._embedder = embedder
         self._source = source
-        self._current = CurrentIndex(settings.index_directory, open_reader)
+        self._current = CurrentIndex(settings, open_reader)
         self._finder = Finder(settings, QuestionReader(embedder, optional.expander))
         self._reranker = optional.reranker
 
@@ -91,7 +91,7 @@ class SearchEngine:
             return self._search(request, index, form, cancel)
         except (IndexMissingError, IndexDamagedError):
             # A rebuild took its place, or files of the snapshot were cleaned up: once more with what there is now.
-            return self._search(request, self._current.get(), form, cancel)
+            return self._search(request, self._current.again(), form, cancel)
 
     def _search(self, request: SearchRequest, index: OpenIndex, form: Form, cancel: Cancellation) -> SearchAnswer:
         cursor = decode_cursor(request)
@@ -152,7 +152,7 @@ class SearchEngine:
         try:
             return self._related(request, index, cancel or Cancellation())
         except (IndexMissingError, IndexDamagedError):
-            return self._related(request, self._current.get(), cancel or Cancellation())
+            return self._related(request, self._current.again(), cancel or Cancellation())
 
     def _related(self, request: RelatedRequest, index: OpenIndex, cancel: Cancellation) -> RelatedAnswer:
         self._checked_coverage(index, SearchMode.LEXICAL, request.workspace, request.filters)
@@ -172,7 +172,7 @@ class SearchEngine:
             lexical=LEXICAL_REVISION,
             secrets=SECRETS_REVISION if self._settings.redact_secrets else "off",
         )
-        check_recipe(found, wanted, self._settings.index_directory)
+        check_recipe(found, wanted, self._settings.place)
 
 
 def _unmatched(filters: Filters, hits: Sequence[Ranked]) -> tuple[str, ...]:

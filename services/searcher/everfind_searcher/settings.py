@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from everfind_core.fusion import RRF_K
 from everfind_core.model import HIDDEN_STATUSES
+
+if TYPE_CHECKING:
+    from everfind_searcher.published import PublishedIndex
 
 
 class Fusion(StrEnum):
@@ -25,7 +29,8 @@ class SearcherSettings:
     ``default_exclude`` are path globs, ``hidden_statuses`` are statuses of documents, ``path_boosts`` factors by path
     glob. A glob after ``FOLDER//`` counts in that folder alone. ``min_score`` and ``relative_cutoff`` are limits of
     hybrid answers (:class:`everfind_core.ranking.Limits`); without ``min_score`` the calibrated floor stands. ``rrf_k``
-    is the constant of reciprocal rank fusion, and matters to it alone.
+    is the constant of reciprocal rank fusion, and matters to it alone. ``index_directory`` is that of ``published``,
+    where the index is read on an object store.
     """
 
     index_directory: Path
@@ -38,3 +43,9 @@ class SearcherSettings:
     redact_secrets: bool = True
     min_score: float | None = None
     relative_cutoff: float = 0.0
+    published: PublishedIndex | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the index is, for people."""
+        return str(self.published.place if self.published else self.index_directory)

@@ -17,12 +17,14 @@ def index_status(settings: SearcherSettings, open_reader: ReaderOpener) -> Works
     Raises:
         IndexDamagedError, IndexIncompatibleError: the index cannot be read.
     """
+    if settings.published:
+        settings.published.check()
     try:
         location = current_index(settings.index_directory)
     except IndexMissingError:
         return WorkspaceStatus(
             workspace=settings.workspace,
-            index_directory=str(settings.index_directory),
+            index_directory=settings.place,
             generation=0,
             folders=(),
             coverage=Coverage(),
@@ -32,7 +34,7 @@ def index_status(settings: SearcherSettings, open_reader: ReaderOpener) -> Works
     watch = read_watch_state(settings.index_directory)
     return WorkspaceStatus(
         workspace=settings.workspace,
-        index_directory=str(settings.index_directory),
+        index_directory=settings.place,
         generation=location.generation_base + open_reader(location.directory).generation(),
         folders=tuple(
             FolderStatus(

@@ -175,6 +175,18 @@ def test_what_a_project_may_set_is_a_short_list() -> None:
     }  # fmt: skip
 
 
+def test_an_index_is_written_on_a_disk_and_published_at_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVERFIND_PUBLISH_TO", "s3://bucket/team/")
+    assert load_settings().publish_to == "s3://bucket/team"
+    monkeypatch.setenv("EVERFIND_PUBLISH_TO", "bucket")
+    with pytest.raises(ConfigError, match="'bucket' is no s3://BUCKET/PREFIX"):
+        load_settings()
+    monkeypatch.setenv("EVERFIND_PUBLISH_TO", "")
+    monkeypatch.setenv("EVERFIND_INDEX_DIR", "s3://bucket/team")
+    with pytest.raises(ConfigError, match="an index is written on a disk; `publish_to` copies it"):
+        load_settings()
+
+
 def test_a_projects_file_that_links_elsewhere_is_refused(project: Path, home: Path) -> None:
     target = write(home / "mine.toml", "limit = 3\n")
     (project / ".everfind" / "config.toml").symlink_to(target)
@@ -294,7 +306,7 @@ def test_the_digest_follows_what_shapes_answers(user_config: Path) -> None:
 
 NOT_SHAPING = {
     "display_name", "index_dir", "concurrency", "threads", "hub_endpoint", "model_cache_dir",  # means, not meaning
-    "resident_bytes", "store_backend",
+    "resident_bytes", "store_backend", "publish_to",
     "watch", "wait_seconds", "vector_cache_dir", "vector_cache_days", "vector_cache_bytes",
     "model_key_file", "reranker_key_file", "expansion_key_file", "reranker_seconds", "reranker_interval",
     "limit", "mode", "rerank",  # each request says them

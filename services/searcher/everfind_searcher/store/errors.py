@@ -6,6 +6,7 @@ from pathlib import Path
 
 from everfind_core.errors import EverfindError, InternalError, InvalidRequestError, StorageError
 from everfind_core.store_errors import damaged, said, system_error
+from everfind_searcher.store.remote import remote_table
 
 
 def translate(error: Exception, directory: Path, *, opening: bool = False) -> EverfindError:
@@ -22,4 +23,5 @@ def translate(error: Exception, directory: Path, *, opening: bool = False) -> Ev
         return InvalidRequestError.of("filters", "a path glob is too long or too complex", hint="Use shorter globs.")
     if not opening and "sql" in text.lower():
         return InternalError(f"the store refused a condition: {text}")
-    return damaged(directory)
+    remote = remote_table(directory)
+    return remote.unreadable() if remote else damaged(directory)

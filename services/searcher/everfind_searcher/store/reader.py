@@ -22,6 +22,7 @@ from everfind_core.written_files import check_written
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.lance_version import LanceVersion
 from everfind_searcher.store.missing import missing
+from everfind_searcher.store.remote import remote_table
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.snapshot import LanceSnapshot
 
@@ -87,7 +88,8 @@ class LanceChunkReader:
         dataset = self._dataset
         try:
             with panics_are_damage(self._directory):
-                current = dataset.latest_version == dataset.version
+                remote = remote_table(self._directory)
+                current = (remote.version if remote else dataset.latest_version) == dataset.version
         except (*LIBRARY_ERRORS, IndexDamagedError):
             current = False
         return dataset if current else self._reopen()
@@ -101,7 +103,7 @@ class LanceChunkReader:
         table = self._directory / TABLE_DIRECTORY
         try:
             with panics_are_damage(self._directory):
-                dataset = lance.dataset(str(table), session=self._session)
+                dataset = self._dataset_of(table)
         except LIBRARY_ERRORS as error:
             raise self._unopened(error, table) from error
         absent = {*STRING_COLUMNS, *NUMBER_COLUMNS, VECTOR} - set(dataset.schema.names)
@@ -111,9 +113,16 @@ class LanceChunkReader:
             )
         return dataset
 
+    def _dataset_of(self, table: Path) -> lance.LanceDataset:
+        remote = remote_table(self._directory)
+        if remote is None:
+            return lance.dataset(str(table), session=self._session)
+        options = remote.storage_options()
+        return lance.dataset(remote.uri, version=remote.version, storage_options=options, session=self._session)
+
     def _unopened(self, error: Exception, table: Path) -> EverfindError:
         translated = translate(error, self._directory, opening=True)
-        written = (table / "data").is_dir() or (table / "_versions").is_dir()
+        written = remote_table(self._directory) or (table / "data").is_dir() or (table / "_versions").is_dir()
         if isinstance(translated, IndexDamagedError) and not written:
             return missing(self._directory)
         return translated
