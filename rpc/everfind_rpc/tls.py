@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +56,22 @@ def server_credentials(tls: ServerTls) -> grpc.ServerCredentials:
         root_certificates=client_ca,
         require_client_auth=client_ca is not None,
     )
+
+
+def check_tls(tls: ServerTls) -> None:
+    """Refuse a certificate and a key that a server cannot use together.
+
+    Raises:
+        ConfigError: a file cannot be read, or the key is not that of the certificate.
+    """
+    _read(tls.key), _read(tls.certificate)
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(tls.certificate, tls.key, password="")
+    except (ssl.SSLError, OSError) as error:
+        raise ConfigError(
+            f"{tls.certificate} and {tls.key} cannot be used for TLS: {error}",
+            hint="They are a certificate chain and its own private key, without a passphrase.",
+        ) from error
 
 
 def client_credentials(tls: ClientTls) -> grpc.ChannelCredentials:

@@ -39,6 +39,16 @@ def start(home: Home, *options: str, **env: str) -> tuple[subprocess.Popen[str],
     return process, found[1]
 
 
+def start_with_kept_token(home: Home) -> tuple[subprocess.Popen[str], str, Path]:
+    """The server without a given token, its URL, and the file of the token that it keeps."""
+    process = home.start("mcp", "--http", "--port", "0")
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    found = re.fullmatch(r"everfind serves MCP at (http://\S+/mcp) with the token in (\S+)\n", line)
+    assert found is not None, line
+    return process, found[1], Path(found[2])
+
+
 def stop(process: subprocess.Popen[str]) -> str:
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=20)
@@ -124,10 +134,16 @@ def test_a_body_that_is_too_large_is_refused(guarded: str) -> None:
     assert httpx2.post(guarded, json={"x": "y" * (5 << 20)}, headers=headers, timeout=60).status_code == 413
 
 
-def test_without_a_token_a_foreign_page_still_gets_nothing(home: Home) -> None:
-    process, url = start(home)
+def test_without_a_given_token_it_keeps_one_that_only_its_user_can_read(home: Home) -> None:
+    process, url, kept = start_with_kept_token(home)
+    assert httpx2.post(url, json=INITIALIZE, headers=ACCEPT, timeout=60).status_code == 401
+    assert kept.stat().st_mode & 0o777 == 0o600
+    bearer = {**ACCEPT, "Authorization": f"Bearer {kept.read_text().strip()}"}
     for headers, code in (({}, 200), ({"Host": "evil.example"}, 421), ({"Origin": "http://evil.example"}, 403)):
-        assert httpx2.post(url, json=INITIALIZE, headers={**ACCEPT, **headers}, timeout=60).status_code == code
+        assert httpx2.post(url, json=INITIALIZE, headers={**bearer, **headers}, timeout=60).status_code == code
+    kept.chmod(0o644)
+    assert "others can read the token" in home.run("mcp", "--http", "--port", "0", code=3).stderr
+    kept.chmod(0o600)
     port = url.rsplit(":", 1)[1].removesuffix("/mcp")
     taken = home.run("mcp", "--http", "--port", port, code=10)
     assert taken.stderr.startswith(f"everfind: cannot listen on 127.0.0.1:{port}: ")
@@ -146,7 +162,9 @@ def test_others_need_a_token(home: Home, tmp_path: Path) -> None:
 
 
 def test_names_of_the_server_and_pages_can_be_allowed(home: Home) -> None:
-    process, url = start(home, "--allow-host", "search.example", "--allow-origin", "https://app.example")
+    allowed = ("--allow-host", "search.example", "--allow-origin", "https://app.example")
+    process, url = start(home, *allowed, EVERFIND_MCP_TOKEN=TOKEN)
+    bearer = {**ACCEPT, "Authorization": f"Bearer {TOKEN}"}
     for headers, code in (({"Host": "search.example"}, 200), ({"Origin": "https://app.example"}, 200)):
-        assert httpx2.post(url, json=INITIALIZE, headers={**ACCEPT, **headers}, timeout=60).status_code == code
+        assert httpx2.post(url, json=INITIALIZE, headers={**bearer, **headers}, timeout=60).status_code == code
     stop(process)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import signal
 import socket
+import ssl
 import subprocess
 from pathlib import Path
 
 import httpx2
 import pytest
+import trustme
 
 from tests.support.processes import Home
 
@@ -58,3 +60,27 @@ def test_an_address_in_use_is_said_before_anything_begins(home: Home) -> None:
         for command in (("web",), ("mcp", "--http")):
             busy = home.run(*command, "--port", str(port), code=10)
             assert busy.stderr.startswith(f"everfind: cannot listen on 127.0.0.1:{port}: ")
+
+
+def test_over_tls_the_page_and_the_agents_server_need_a_certificate_and_its_key(home: Home, tmp_path: Path) -> None:
+    authority = trustme.CA()
+    issued = authority.issue_cert("localhost", "127.0.0.1")
+    chain, key = tmp_path / "tls.pem", tmp_path / "tls.key"
+    issued.private_key_pem.write_to_path(key)
+    issued.cert_chain_pems[0].write_to_path(chain)
+    trusted = ssl.create_default_context()
+    authority.configure_trust(trusted)
+    files = ("--tls-certificate", str(chain), "--tls-key", str(key))
+    for command, line in (
+        (("web",), r"its page at (https://\S+?/)#.*"),
+        (("mcp", "--http"), r"MCP at (https://\S+?) with .*"),
+    ):
+        process = home.start(*command, "--port", "0", *files)
+        assert process.stderr is not None
+        found = re.fullmatch(f"everfind serves {line}\n", process.stderr.readline())
+        assert found is not None
+        assert httpx2.get(found[1], verify=trusted, timeout=60).status_code in (200, 401)
+        assert "Traceback" not in ended(process)
+    assert "both a certificate and its key" in home.run("web", *files[:2], code=3).stderr
+    trustme.CA().issue_cert("localhost").private_key_pem.write_to_path(key)
+    assert "cannot be used for TLS" in home.run("web", *files, code=3).stderr

@@ -5,23 +5,28 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
+import platformdirs
 import typer
 
 from everfind_core.errors import EXIT_CODES, ConfigError, ErrorKind, InvalidRequestError, UnavailableError
 from everfind_core.paths import printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import tool_names
-from everfind_gateway.cli.options import given_path
+from everfind_gateway.cli.options import TlsCertificate, TlsKey, given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, note
 from everfind_gateway.workspace import is_directory, open_followed_workspace
 
 if TYPE_CHECKING:
+    from everfind_gateway.http_server import HttpOptions
     from everfind_gateway.mcp.corpus import Corpus
+
+KEPT_TOKEN = "mcp-token"  # noqa: S105 - the file's name
 
 app = typer.Typer(
     name="mcp",
@@ -53,7 +58,7 @@ TokenFile: TypeAlias = Annotated[
     typer.Option(
         metavar="FILE",
         help="With --http: the token that every request must carry, in a file. EVERFIND_MCP_TOKEN is the same. "
-        "Needed on addresses that others reach.",
+        "Needed on addresses that others reach; without one it makes one and keeps it for you.",
         parser=given_path,
     ),
 ]
@@ -76,6 +81,8 @@ def mcp(
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="With --http: listen here.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="With --http: on this port.")] = 8765,
     token_file: TokenFile = None,
+    tls_certificate: TlsCertificate = None,
+    tls_key: TlsKey = None,
     allow_host: AllowHost = None,
     allow_origin: AllowOrigin = None,
 ) -> None:
@@ -88,12 +95,24 @@ def mcp(
         _serve_stdio(started, flags)
         return
 
-    from everfind_gateway.http_server import HttpOptions, check_options, listen
-    from everfind_gateway.mcp.http import serve_http
+    from everfind_gateway.http_server import HttpOptions, check_options, given_tls
 
     token = given_token(token_file, "EVERFIND_MCP_TOKEN")
-    options = HttpOptions(host, port, token, tuple(allow_host or ()), tuple(allow_origin or ()))
+    tls = given_tls(tls_certificate, tls_key)
+    options = HttpOptions(host, port, token, tuple(allow_host or ()), tuple(allow_origin or ()), tls)
     check_options(options)
+    _serve_http(started, flags, options)
+
+
+def _serve_http(started: Runtime, flags: dict[str, Any], options: HttpOptions) -> None:
+    from everfind_gateway.http_server import kept_token, listen
+    from everfind_gateway.mcp.http import serve_http
+
+    where = ""
+    if not options.token:
+        file = platformdirs.user_config_path("everfind") / KEPT_TOKEN
+        options = replace(options, token=kept_token(file))
+        where = f" with the token in {printable(str(file))}"
     settings = started.settings(**flags)
     corpus = corpus_of(started, flags)
 
@@ -103,7 +122,7 @@ def mcp(
     with listen(options) as listening:
         corpus.warm_up()
         try:
-            serve_http(server, options, listening)
+            serve_http(server, options, listening, where)
         finally:
             close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED])
 

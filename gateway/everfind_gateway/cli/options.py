@@ -27,6 +27,13 @@ def given_path(value: str) -> Path:
     return Path(value)
 
 
+TlsCertificate: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--tls-certificate", metavar="FILE", help="Certificate chain in PEM form.", parser=given_path),
+]
+TlsKey: TypeAlias = Annotated[
+    Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key.", parser=given_path)
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object; docs/json.md describes it.")]
 Folders: TypeAlias = Annotated[
     list[str] | None,

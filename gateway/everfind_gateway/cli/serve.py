@@ -15,7 +15,7 @@ from everfind_core.errors import EverfindError, InvalidRequestError
 from everfind_core.paths import encode_os_path, printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import workspace_names
-from everfind_gateway.cli.options import Json, given_path
+from everfind_gateway.cli.options import Json, TlsCertificate, TlsKey, given_path
 from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, emit_json, note
 from everfind_gateway.workspace import is_directory
@@ -45,13 +45,6 @@ token_app = typer.Typer(
 
 Listen: TypeAlias = Annotated[
     str | None, typer.Option("--listen", metavar="HOST:PORT", help="Where to listen, in place of the setting.")
-]
-TlsCertificate: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--tls-certificate", metavar="FILE", help="Certificate chain in PEM form.", parser=given_path),
-]
-TlsKey: TypeAlias = Annotated[
-    Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key.", parser=given_path)
 ]
 ClientCa: TypeAlias = Annotated[
     Path | None,

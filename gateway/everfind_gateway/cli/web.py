@@ -11,7 +11,7 @@ import typer
 from everfind_core.errors import EXIT_CODES, ErrorKind
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.mcp import close_corpus, corpus_of, given_token
-from everfind_gateway.cli.options import given_path
+from everfind_gateway.cli.options import TlsCertificate, TlsKey, given_path
 
 TOKEN_VARIABLE = "EVERFIND_WEB_TOKEN"  # noqa: S105 - the variable's name
 
@@ -33,16 +33,19 @@ def web(
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Listen here.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="On this port.")] = 8766,
     token_file: TokenFile = None,
+    tls_certificate: TlsCertificate = None,
+    tls_key: TlsKey = None,
     allow_host: AllowHost = None,
 ) -> None:
     """Serve a web page to search with, until it is told to stop, and keep the index up with its folders.
 
     Prints the page's address, with the token in it if it was made for this start. docs/web.md describes the page.
     """
-    from everfind_gateway.http_server import HttpOptions, check_options, listen, serve
+    from everfind_gateway.http_server import HttpOptions, check_options, given_tls, listen, serve
 
     given = given_token(token_file, TOKEN_VARIABLE)
-    options = HttpOptions(host, port, given or secrets.token_urlsafe(24), tuple(allow_host or ()))
+    tls = given_tls(tls_certificate, tls_key)
+    options = HttpOptions(host, port, given or secrets.token_urlsafe(24), tuple(allow_host or ()), tls=tls)
     check_options(options)
     started = runtime.runtime_of(context)
     started.settings()  # what is wrong with them is said now, and not by the page
@@ -55,6 +58,6 @@ def web(
     with listen(options) as listening:
         corpus.warm_up()
         try:
-            serve(page, listening, lambda url: f"everfind serves its page at {url}/{fragment}")
+            serve(page, listening, lambda url: f"everfind serves its page at {url}/{fragment}", tls)
         finally:
             close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED])

@@ -19,17 +19,22 @@ PATH = "/mcp"
 MAX_SESSIONS = 200
 
 
-def serve_http(server: Server[None], options: HttpOptions, listening: socket) -> None:
-    """Serve until SIGTERM or SIGINT."""
-    serve(application(server, options), listening, lambda url: f"everfind serves MCP at {url}{PATH}")
+def serve_http(server: Server[None], options: HttpOptions, listening: socket, where: str) -> None:
+    """Serve until SIGTERM or SIGINT; ``where`` says after the address where the token is, if that is not known."""
+    serve(
+        application(server, options), listening, lambda url: f"everfind serves MCP at {url}{PATH}{where}", options.tls
+    )
 
 
 def application(server: Server[None], options: HttpOptions) -> ASGIApp:
-    """The ASGI application. A page that a browser has loaded from elsewhere cannot call it, whatever its name."""
+    """The ASGI application; ``options.token`` must be set.
+
+    A page that a browser has loaded from elsewhere cannot call it, whatever its name.
+    """
     app = server.streamable_http_app(
         streamable_http_path=PATH, max_sessions=MAX_SESSIONS, transport_security=security(options)
     )
-    return _TokenCheck(app, options.token) if options.token else app
+    return _TokenCheck(app, options.token)
 
 
 class _TokenCheck:
