@@ -7,6 +7,7 @@ environments of their own.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +23,7 @@ LICENCE_TOOL = ("pip-licenses==5.5.5", "pip-licenses")
 AUDIT_TOOL = ("pip-audit==2.10.1", "pip-audit")
 REFUSED = ("GPL", "General Public License", "SSPL", "Server Side Public License", "BUSL", "UNKNOWN")
 """Parts of licences' names that no dependency may have. The first covers AGPL and LGPL."""
+UNAUDITED = 2
 
 
 def build(out: Path, root: Path = ROOT) -> tuple[Path, Path]:
@@ -82,18 +84,43 @@ def licences(interpreter: Path, out: Path) -> None:
     _tool(LICENCE_TOOL, *report, "--partial-match", "--fail-on", ";".join(REFUSED))
 
 
-def audit(interpreter: Path) -> None:
-    """Look each package of an environment up among published advisories.
+def audit(interpreter: Path) -> int:
+    """Look each package of an environment up among published advisories, and print what there is to say.
 
-    Raises:
-        subprocess.CalledProcessError: there is an advisory, or a package cannot be looked up.
+    Gives the exit code: 0 for no advisory, 1 for one or more, 2 where a package could not be looked up, or none could
+    because the package index does not serve advisories or does not answer. That is never taken for "none".
     """
     (packages,) = interpreter.parent.parent.glob("lib/python*/site-packages")
-    _tool(AUDIT_TOOL, "--strict", "--progress-spinner", "off", "--path", str(packages))
+    try:
+        report = _tool(AUDIT_TOOL, "--format", "json", "--progress-spinner", "off", "--path", str(packages))
+        said = ""
+    except subprocess.CalledProcessError as error:  # so it ends with an advisory, too
+        report, said = error.stdout or "", error.stderr or ""
+    lines, code = audited(report, said)
+    print(*lines, sep="\n", file=sys.stderr if code else sys.stdout)
+    return code
 
 
-def _tool(tool: tuple[str, str], *arguments: str) -> None:
-    uv("tool", "run", "--quiet", "--from", *tool, *arguments)
+def audited(report: str, said: str) -> tuple[list[str], int]:
+    """What pip-audit's JSON, or without one its last words, come to: lines for a person, and the exit code."""
+    try:
+        packages = json.loads(report)["dependencies"]
+    except (ValueError, KeyError, TypeError):
+        why = (said.strip().splitlines() or ["it said nothing"])[-1]
+        return [f"nothing was audited: advisories could not be asked for ({why})"], UNAUDITED
+    found = [
+        f"{one['name']} {one['version']}: {flaw['id']}, mended in {', '.join(flaw['fix_versions']) or 'no version yet'}"
+        for one in packages
+        for flaw in one.get("vulns", ())
+    ]
+    skipped = [f"{one['name']}: not looked up, {one['skip_reason']}" for one in packages if "skip_reason" in one]
+    if not found and not skipped:
+        return [f"{len(packages)} packages, no published advisory"], 0
+    return found + skipped, 1 if found else UNAUDITED
+
+
+def _tool(tool: tuple[str, str], *arguments: str) -> str:
+    return uv("tool", "run", "--quiet", "--from", *tool, *arguments)
 
 
 def uv(*arguments: str) -> str:
@@ -128,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             elif part == "licences":
                 licences(interpreter, dist / "licences.md")
             else:
-                audit(interpreter)
+                return audit(interpreter)
     except LookupError as error:
         print(error, file=sys.stderr)
         return 1

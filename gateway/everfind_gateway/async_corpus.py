@@ -58,6 +58,8 @@ class AsyncCorpus:
     related = _in_thread(Corpus.related)
     grep = _in_thread(Corpus.grep)
     cat = _in_thread(Corpus.cat)
+    add = _in_thread(Corpus.add)
+    remove = _in_thread(Corpus.remove)
     folders = _in_thread(Corpus.folders)
     status = _in_thread(Corpus.status)
     index = _in_thread(Corpus.index)
@@ -65,10 +67,10 @@ class AsyncCorpus:
 
 
 def open_async_corpus(
-    config: str | Path | None = None, *, server: str | None = None, workspace: str = ""
+    config: str | Path | None = None, *, server: str | None = None, workspace: str = "", watch: bool = False
 ) -> AsyncCorpus:
     """As :func:`everfind_gateway.corpus.open_corpus`, for ``async with``."""
-    source, told = open_source(config, server, workspace)
+    source, told = open_source(config, server, workspace, watch)
     for warning in told:
         warnings.warn(warning, stacklevel=2)
     return AsyncCorpus(source)

@@ -127,6 +127,6 @@ class CheckedOutIndexer:
         """See :meth:`everfind_core.ports.Indexer.indexed_files`."""
         return self.indexer.indexed_files(folder=folder, globs=globs, after=after, limit=limit)
 
-    def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
+    def status(self, *, skipped_files: bool = False, verify: bool = False, compare: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`; roots are the server's, whose state it is."""
-        return self.indexer.status(skipped_files=skipped_files, verify=verify)
+        return self.indexer.status(skipped_files=skipped_files, verify=verify, compare=compare)

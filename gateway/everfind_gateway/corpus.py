@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias, Unpack
@@ -24,12 +23,13 @@ from everfind_core.model import (
     IndexReport,
     RelatedAnswer,
     Relation,
+    RemovedFolder,
     RunEvent,
     SearchAnswer,
-    SearchMode,
     SearchRequest,
     WorkspaceStatus,
 )
+from everfind_gateway.adding import add_to_corpus, remove_from_corpus
 from everfind_gateway.checked import checked
 from everfind_gateway.config_files import working_directory
 from everfind_gateway.mcp import corpus as current
@@ -45,7 +45,7 @@ from everfind_gateway.requests import (
     search_request,
 )
 from everfind_gateway.settings import Settings, load_settings
-from everfind_gateway.workspace import is_directory, open_workspace
+from everfind_gateway.workspace import is_directory, open_followed_workspace, open_workspace
 
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
@@ -118,7 +118,7 @@ class Corpus:
             UnavailableError: the corpus is closed, or its server does not answer.
         """
         with self._call() as opened:
-            request = replace(_request(opened.settings, query, asked), cursor=cursor, explain=explain)
+            request = _request(opened.settings, query, asked, cursor=cursor, explain=explain)
             return opened.workspace.searcher.search(request, cancel=self._cancel)
 
     @checked
@@ -151,10 +151,11 @@ class Corpus:
             FileNotIndexableError: the index has no such file.
             EverfindError: as :meth:`search`.
         """
-        options = SearchOptions(_names(folder), _names(include), _names(exclude), _names(language))
+        options = SearchOptions(
+            _names(folder), _names(include), _names(exclude), _names(language), limit=limit, cursor=cursor
+        )
         with self._call() as opened:
             request = related_request(opened.settings, target, map(Relation, _names(relation)), options)
-            request = replace(request, limit=request.limit if limit is None else limit, cursor=cursor)
             return opened.workspace.searcher.related(request, cancel=self._cancel)
 
     @checked
@@ -201,6 +202,51 @@ class Corpus:
         with self._call() as opened:
             folders = added_folders(opened.settings)
             return read_lines(opened.workspace.indexer, folders, os.fspath(file), start_line, end_line)
+
+    @checked
+    def add(self, *paths: str | Path, name: str = "", include: Names = ()) -> tuple[Folder, ...]:
+        """Add directories to what is searched, all or none; :meth:`index` makes them searchable.
+
+        ``name`` is that of one folder, in place of its directory's; ``include`` are globs of what is indexed of it.
+        With a server they are directories of its own.
+
+        Raises:
+            FolderUnusableError: a path is no directory that can be read, or lies in the index.
+            FolderExistsError: a directory or the name is taken.
+            PermissionDeniedError: the server takes no folder there, or not from this token.
+        """
+        given = [os.fspath(path) for path in paths]
+        if not given:
+            raise InvalidRequestError.of("paths", "no directory is named")
+        with self._call() as opened:
+            return add_to_corpus(
+                opened.settings,
+                lambda: opened.workspace.indexer,
+                given,
+                name=name,
+                include=_names(include),
+                tell=warnings.warn,
+            )
+
+    @checked
+    def remove(self, folder: str | Path, *, keep_index: bool = False, purge: bool = False) -> RemovedFolder:
+        """Remove a folder, by its name or path, and its text from the index; its files stay as they are.
+
+        ``keep_index`` leaves what is indexed of it searchable; ``purge`` leaves no old version of the index, either.
+
+        Raises:
+            FolderNotFoundError: there is none.
+            InvalidRequestError: the two contradict each other.
+        """
+        with self._call() as opened:
+            return remove_from_corpus(
+                opened.settings,
+                opened.workspace.indexer,
+                os.fspath(folder),
+                keep_index=keep_index,
+                purge=purge,
+                cancel=self._cancel,
+            )
 
     def folders(self) -> tuple[Folder, ...]:
         """The added folders."""
@@ -261,12 +307,15 @@ class Corpus:
             yield opened
 
 
-def open_corpus(config: str | Path | None = None, *, server: str | None = None, workspace: str = "") -> Corpus:
+def open_corpus(
+    config: str | Path | None = None, *, server: str | None = None, workspace: str = "", watch: bool = False
+) -> Corpus:
     """The corpus that the settings in effect describe, as the command line would use it here and now.
 
     ``config`` is a project, or a settings file in place of the user's; ``server`` is ``HOST[:PORT]``, or empty for this
     machine's index; ``workspace`` names a workspace apart from the added folders, here or on the ``server``, or is a
-    directory in a project. Models load with the first question.
+    directory in a project. Models load with the first question. ``watch`` keeps an index that was made up with its
+    folders from the first call until the corpus is closed; a server does that by itself.
 
     Warns:
         UserWarning: a setting is not known, and not used.
@@ -276,7 +325,7 @@ def open_corpus(config: str | Path | None = None, *, server: str | None = None, 
         InvalidRequestError: ``config`` and ``workspace`` contradict each other.
         WorkspaceNotFoundError: there is no such workspace.
     """
-    source, told = open_source(config, server, workspace)
+    source, told = open_source(config, server, workspace, watch)
     for warning in told:
         warnings.warn(warning, stacklevel=2)
     return Corpus(source)
@@ -284,7 +333,7 @@ def open_corpus(config: str | Path | None = None, *, server: str | None = None, 
 
 @checked
 def open_source(
-    config: str | Path | None, server: str | None, workspace: str
+    config: str | Path | None, server: str | None, workspace: str, watch: bool
 ) -> tuple[current.Corpus, tuple[str, ...]]:
     """What both kinds of corpus ask, and what is odd about its settings."""
     if config is not None and is_directory(workspace):
@@ -295,10 +344,10 @@ def open_source(
     )
     here = "" if server else workspace
     load = partial(load_settings, path, flags=flags, cwd=working_directory(), workspace=here)
-    return current.Corpus(load, open_workspace), load().warnings
+    return current.Corpus(load, open_followed_workspace if watch else open_workspace), load().warnings
 
 
-def _request(settings: Settings, query: str, asked: Asked) -> SearchRequest:
+def _request(settings: Settings, query: str, asked: Asked, *, cursor: str = "", explain: bool = False) -> SearchRequest:
     options = SearchOptions(
         folders=_names(asked.get("folder", ())),
         include=_names(asked.get("include", ())),
@@ -312,18 +361,16 @@ def _request(settings: Settings, query: str, asked: Asked) -> SearchRequest:
         rerank=asked.get("rerank"),
         min_score=asked.get("min_score"),
         relative_cutoff=asked.get("relative_cutoff"),
-    )
-    request = search_request(settings, query, options)
-    limit, mode, wait = asked.get("limit"), asked.get("mode"), asked.get("wait")
-    return replace(
-        request,
-        limit=request.limit if limit is None else limit,
-        mode=request.mode if mode is None else SearchMode(mode),
-        wait_seconds=request.wait_seconds if wait is None else wait,
-        graph_hops=int(asked.get("graph", False)),
+        limit=asked.get("limit"),
+        mode=asked.get("mode"),
+        wait_seconds=asked.get("wait"),
+        graph=asked.get("graph", False),
         max_tokens=asked.get("max_tokens", 0),
         further=asked.get("further", 0),
+        cursor=cursor,
+        explain=explain,
     )
+    return search_request(settings, query, options)
 
 
 def _names(given: Folders) -> tuple[str, ...]:

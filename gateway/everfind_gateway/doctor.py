@@ -20,7 +20,6 @@ from everfind_core.numbers import count, size
 from everfind_gateway.languages import FOREIGN_WORDS, foreign_language
 from everfind_gateway.render.calibration import floor_line
 from everfind_gateway.server_health import check_server_asked, check_server_here
-from everfind_gateway.stale_files import check_stale
 
 if TYPE_CHECKING:
     from everfind_core.ports import Searcher
@@ -51,13 +50,11 @@ def examine(
     with open_workspace(settings) as workspace:
         findings += [check_index(workspace.searcher), check_model(workspace), *check_languages(workspace)]
         try:
-            status = workspace.indexer.status(verify=verify)
+            status = workspace.indexer.status(verify=verify, compare=not settings.server)
         except EverfindError as error:
             return [*findings, _failed("status", error)]
         if settings.server:
             findings.append(check_server_asked(settings.server, status))
-        else:
-            findings += check_stale(workspace.indexer, status)
     return [*findings, *check_floor(status), *status.findings, check_outgoing(settings.server, status)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, InvalidRequestError
 from everfind_core.folder_rules import indexed_folders
@@ -24,6 +25,8 @@ from everfind_gateway.folders import existing_path, find_folder
 from everfind_gateway.places import place_in
 from everfind_gateway.settings import Settings
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
@@ -41,24 +44,41 @@ class SearchOptions:
     rerank: bool | None = None
     min_score: float | None = None
     relative_cutoff: float | None = None
+    limit: int | None = None
+    mode: SearchMode | str | None = None
+    wait_seconds: float | None = None
+    graph: bool = False
+    max_tokens: int = 0
+    further: int = 0
+    cursor: str = ""
+    explain: bool = False
 
 
 def search_request(settings: Settings, query: str, options: SearchOptions) -> SearchRequest:
-    """A question with the settings' limit and mode; ``default_exclude`` is the searcher's to apply.
+    """A question, as the settings say where the options do not; ``default_exclude`` is the searcher's to apply.
 
     Raises:
         FolderNotFoundError: an option names a folder that is neither added nor in the index.
     """
     return SearchRequest(
         query=_text("query", query),
-        limit=settings.limit,
-        mode=SearchMode(settings.mode),
-        wait_seconds=settings.wait_seconds,
+        limit=_chosen(options.limit, settings.limit),
+        mode=SearchMode(_chosen(options.mode, settings.mode)),
+        wait_seconds=_chosen(options.wait_seconds, settings.wait_seconds),
         filters=_filters(settings, options),
-        rerank=settings.rerank if options.rerank is None else options.rerank,
+        cursor=options.cursor,
+        explain=options.explain,
+        rerank=_chosen(options.rerank, settings.rerank),
+        graph_hops=int(options.graph),
+        max_tokens=options.max_tokens,
+        further=options.further,
         min_score=options.min_score,
         relative_cutoff=options.relative_cutoff,
     )
+
+
+def _chosen(option: T | None, setting: T) -> T:
+    return setting if option is None else option
 
 
 def related_request(
@@ -70,7 +90,12 @@ def related_request(
         FolderNotFoundError: an option names a folder that is neither added nor in the index.
         FileNotIndexableError: the place lies in no folder.
     """
-    request = RelatedRequest(relations=tuple(relations), limit=settings.limit, filters=_filters(settings, options))
+    request = RelatedRequest(
+        relations=tuple(relations),
+        limit=_chosen(options.limit, settings.limit),
+        filters=_filters(settings, options),
+        cursor=options.cursor,
+    )
     place = place_in(target)
     if place is None:
         return replace(request, symbol=_text("symbol", target))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from everfind_core.errors import (
     EverfindError,
     FileNotIndexableError,
+    FolderExistsError,
     FolderNotFoundError,
     IndexMissingError,
     InvalidRequestError,
@@ -218,3 +220,41 @@ def test_folders_of_new_settings_count_with_the_next_call(config: Path, tmp_path
             corpus.search("anything")
         write_config(own, folders={"notes": tmp_path / "notes"}, index_dir=str(tmp_path / "index"))
         assert [folder.name for folder in corpus.folders()] == ["notes"]
+
+
+def test_folders_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / "home"))
+    write_corpus(tmp_path)
+    file = write_config(tmp_path / "settings" / "config.toml", folders={}, index_dir=str(tmp_path / "index"))
+    with open_corpus(file) as corpus:
+        (docs,) = corpus.add(tmp_path / "docs", name="notes", include="*.md")
+        assert (docs.name, docs.root, docs.include) == ("notes", str(tmp_path / "docs"), ("*.md",))
+        assert corpus.folders() == (docs,)
+        indexed = corpus.index().indexed
+        with pytest.raises(FolderExistsError):
+            corpus.add(tmp_path / "code", tmp_path / "docs")
+        assert corpus.folders() == (docs,)
+        removed = corpus.remove(tmp_path / "docs")
+        assert (removed.folder, removed.files_forgotten) == (docs, indexed)
+        assert corpus.folders() == ()
+        for refused in (corpus.add, lambda: corpus.remove("notes"), lambda: corpus.remove(" ")):
+            with pytest.raises((InvalidRequestError, FolderNotFoundError)):
+                refused()
+
+
+def test_a_watched_corpus_keeps_up_with_its_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / "home"))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Wombats\n\nA wombat digs burrows.\n")
+    file = write_config(
+        tmp_path / "settings" / "config.toml", folders={"docs": tmp_path / "docs"}, index_dir=str(tmp_path / "index")
+    )
+    ends = time.monotonic() + 120
+    with open_corpus(file, watch=True) as corpus:
+        corpus.index()
+        (tmp_path / "docs" / "b.md").write_text("# Numbats\n\nA numbat eats termites.\n")
+        while corpus.status().coverage.files < 2:
+            assert time.monotonic() < ends
+            time.sleep(0.05)

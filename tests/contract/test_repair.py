@@ -66,6 +66,27 @@ def test_a_file_cut_short_refuses_a_run_until_it_is_mended(notes: Reach) -> None
     assert reached.run().unchanged == 1
 
 
+def compared(notes: Notes) -> list[tuple[Severity, str]]:
+    found = notes.indexer.status(compare=True).findings
+    return [(f.severity, f.message) for f in found if f.check == "stale"]
+
+
+def test_what_changed_is_gone_or_is_new_is_told(notes: Reach) -> None:
+    reached = notes()
+    assert compared(reached) == []
+    for name in ("a.md", "b.md", "c.md"):
+        reached.write(name, f"# {name}\n\nWombats dig.\n")
+    reached.run()
+    assert compared(reached) == [(Severity.OK, "3 files on disk as indexed, and no others")]
+    reached.write("a.md", "# Another\n\nNumbats eat termites.\n")
+    (reached.base / "notes" / "b.md").unlink()
+    reached.write("d.md", "# New\n")
+    assert compared(reached) == [(Severity.WARNING, "beside 3 files that are indexed: 1 changed, 1 gone, 1 new since")]
+    assert not [f for f in reached.indexer.status().findings if f.check == "stale"]
+    reached.run()
+    assert compared(reached) == [(Severity.OK, "3 files on disk as indexed, and no others")]
+
+
 @pytest.mark.parametrize(
     "request_", [IndexRequest(folders=("notes",), repair=True), IndexRequest(rebuild=True, repair=True)]
 )

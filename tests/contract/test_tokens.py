@@ -100,6 +100,7 @@ CALLS: dict[str, tuple[Callable[[Remote], object], set[Scope]]] = {
     "add folder": (lambda r: _unless_invalid(lambda: r.indexer.add_folder(AddFolderRequest(""))), set()),
     "remove folder": (lambda r: _unless_invalid(lambda: r.indexer.remove_folder(RemoveFolderRequest(""))), set()),
     "verify": (lambda r: r.indexer.status(verify=True), set()),
+    "compare": (lambda r: r.indexer.status(compare=True), set()),
     "repair": (lambda r: r.indexer.index(IndexRequest(repair=True), lambda _event: None), set()),
     "model": (lambda r: r.embedder.model(), {Scope.SEARCH, Scope.INDEX}),
     "tokenizer": (lambda r: r.embedder.tokenizer(), {Scope.SEARCH, Scope.INDEX}),

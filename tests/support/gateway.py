@@ -188,7 +188,7 @@ class FakeEngines:
         self.reads.append(request)
         return FileText(FileRef(request.folder, request.path), "/srv/api/a.py", 1, 2, 2, self.text)
 
-    def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
+    def status(self, *, skipped_files: bool = False, verify: bool = False, compare: bool = False) -> WorkspaceStatus:
         self._fail()
         skipped = (SkippedFile(FileRef("api", "logo.png"), SkipReason.BINARY),) if skipped_files else ()
         coverage = Coverage(10, 80, {"binary": 1})

@@ -94,10 +94,12 @@ class Indexer(SourceReader, Protocol):
         """
         ...
 
-    def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
+    def status(self, *, skipped_files: bool = False, verify: bool = False, compare: bool = False) -> WorkspaceStatus:
         """Coverage, sizes and health; with the list of what was skipped if asked for.
 
         ``verify`` reads each byte of the index: a finding of the check ``damage`` says what is not as it was written.
+        ``compare`` lists the folders as a run does: a finding of the check ``stale`` says how many files changed, are
+        gone or are new.
 
         Raises:
             IndexDamagedError: not even its size and coverage can be told.

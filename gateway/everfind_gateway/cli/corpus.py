@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError, InvalidRequestError
-from everfind_core.paths import printable, shown_path, typed_path
+from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, InvalidRequestError
+from everfind_core.paths import printable, shown_path
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import folder_names, setting_names, workspace_names
 from everfind_gateway.cli.options import Json
@@ -19,9 +20,9 @@ from everfind_gateway.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from everfind_core.model import Folder
+    from everfind_core.ports import Indexer
     from everfind_gateway.cli.runtime import Runtime
     from everfind_gateway.settings import Settings
-    from everfind_gateway.workspace import Workspace
 
 
 def add(
@@ -39,20 +40,25 @@ def add(
 
     With a server, PATH is one of its directories, and its operator says below which ones may be added.
     """
-    from everfind_gateway.folders import add_folders
+    from everfind_gateway.adding import add_to_corpus
 
-    if name and len(paths) > 1:
-        raise InvalidRequestError.of("name", "one name cannot be for several folders", hint="Add them one by one.")
-    settings = runtime.runtime_of(context).settings(may_be_missing=True)
-    if settings.server:
-        _add_remotely(settings, paths, name, tuple(include or ()))
-        return
-    added = add_folders(
-        settings.files.folders_file, paths, name=name, include=include or (), index_dir=settings.index_dir
-    )
+    started = runtime.runtime_of(context)
+    settings = started.settings(may_be_missing=True)
+    with contextlib.ExitStack() as stack:
+
+        def indexer() -> Indexer:
+            return stack.enter_context(runtime.open_workspace(settings)).indexer
+
+        def tell(line: str) -> None:
+            note(one_line(line))
+
+        added = add_to_corpus(settings, indexer, paths, name=name, include=include or (), tell=tell)
     for folder in added:
         emit(f"added {printable(folder.name)}  {shown_path(folder.root)}")
-    note("`everfind index` makes it searchable")
+    if settings.server:
+        note("a server that follows its folders indexes it now, else `everfind index` does")
+    else:
+        note(f"`{started.typed('index')}` makes it searchable")
 
 
 def remove(
@@ -83,9 +89,8 @@ def remove(
     ] = False,
 ) -> None:
     """Remove a folder, and its text from the index. Its files stay as they are."""
-    from everfind_core.model import RemoveFolderRequest
     from everfind_core.numbers import count
-    from everfind_gateway.folders import find_folder
+    from everfind_gateway.adding import remove_from_corpus
 
     if keep_index and (purge or name):
         field, done = ("workspace", "deleted") if name else ("purge", "purged")
@@ -98,12 +103,12 @@ def remove(
         _remove_workspace(runtime.runtime_of(context), name, purge=purge)
         return
     settings = runtime.runtime_of(context).settings()
-    wanted = typed_path(target) if settings.server else find_folder(settings.folders, target).name
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         if not keep_index and (writer := workspace.indexer.status().writer):
             note(f"the index is being written by {writer}; waiting for it to end")
-        request = RemoveFolderRequest(wanted, keep_index, purge)
-        removed = workspace.indexer.remove_folder(request, cancel=cancel)
+        removed = remove_from_corpus(
+            settings, workspace.indexer, target, keep_index=keep_index, purge=purge, cancel=cancel
+        )
     what = "its index is kept" if keep_index else f"{count(removed.files_forgotten, 'file')} forgotten"
     emit(f"removed {printable(removed.folder.name)}  {shown_path(removed.folder.root)}  ({what})")
 
@@ -191,40 +196,6 @@ def _emit_files(settings: Settings) -> None:
     emit(f"{'user file':<18} {printable(str(user))}{'' if user.exists() else '  (none yet)'}")
     emit(f"{'project file':<18} {printable(str(project.path)) if project is not None else 'none'}")
     emit(f"{'folders':<18} {len(settings.folders)}, in {printable(str(settings.files.folders_file.path))}\n")
-
-
-def _add_remotely(settings: Settings, paths: Sequence[str], name: str, include: tuple[str, ...]) -> None:
-    from everfind_core.model import AddFolderRequest
-
-    for path in paths:
-        if not path.startswith("/"):
-            raise InvalidRequestError.of(
-                "path", f"{path!r} is no absolute path", hint="It is one of a directory where the server runs."
-            )
-    added: list[Folder] = []
-    with runtime.open_workspace(settings) as workspace:
-        try:
-            for path in paths:
-                request = AddFolderRequest(typed_path(path), name, include)
-                added += [workspace.indexer.add_folder(request)]
-        except BaseException:
-            for folder in added:  # all or none, as on this machine
-                _take_back(workspace, folder)
-            raise
-    for folder in added:
-        emit(f"added {printable(folder.name)}  {shown_path(folder.root)}")
-    note("a server that follows its folders indexes it now, else `everfind index` does")
-
-
-def _take_back(workspace: Workspace, folder: Folder) -> None:
-    """Remove a folder that was just added; where that fails, its user is told, and hears of the first error."""
-    from everfind_core.model import RemoveFolderRequest
-
-    try:
-        workspace.indexer.remove_folder(RemoveFolderRequest(folder.name))
-    except EverfindError as error:
-        name = printable(folder.name)
-        note(f"{name} stays added: {one_line(error.message)}; `everfind remove {name}` tries again")
 
 
 def _shown(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import traceback
 from collections.abc import Iterator
@@ -54,6 +55,12 @@ class Runtime:
         if self.server is None:
             return {}
         return {"server": self.server, "server_workspace": self.workspace if self.server and self.workspace else None}
+
+    def typed(self, command: str) -> str:
+        """How a user types ``command`` for the same corpus."""
+        options = [("--config", self.config), ("--workspace", self.workspace)]
+        given = [word for option, value in options if value for word in (option, str(value))]
+        return shlex.join(["everfind", *given, command])
 
     def settings(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
         """All settings, ``flags`` above the rest; what is odd about them is reported on stderr."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -164,7 +164,7 @@ def search(
     from everfind_gateway.render.hits import show_answer
 
     settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode, wait_seconds=asked.wait)
-    request = replace(_request(settings, query, asked), explain=explain, cursor=cursor)
+    request = _request(settings, query, asked, explain=explain, cursor=cursor)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.search(request, cancel=cancel)
     if as_json:
@@ -235,25 +235,28 @@ def open_hit(hits: Sequence[Hit], nth: int, line: int = 0) -> None:
     open_place(hits[nth - 1].absolute_path, line or hits[nth - 1].start_line)
 
 
-def _request(settings: Settings, query: list[str], asked: Asked) -> SearchRequest:
+def _request(
+    settings: Settings, query: list[str], asked: Asked, *, explain: bool = False, cursor: str = ""
+) -> SearchRequest:
     from everfind_gateway.requests import SearchOptions, search_request
 
-    request = search_request(
-        settings,
-        " ".join(query),
-        SearchOptions(
-            folders=asked.folder or (),
-            include=asked.include or (),
-            exclude=asked.exclude or (),
-            languages=asked.language or (),
-            kinds=asked.kind or (),
-            statuses=asked.status or (),
-            since=asked.since,
-            before=asked.before,
-            everything=asked.everything,
-            rerank=asked.rerank,
-            min_score=asked.min_score,
-            relative_cutoff=asked.relative_cutoff,
-        ),
+    options = SearchOptions(
+        folders=asked.folder or (),
+        include=asked.include or (),
+        exclude=asked.exclude or (),
+        languages=asked.language or (),
+        kinds=asked.kind or (),
+        statuses=asked.status or (),
+        since=asked.since,
+        before=asked.before,
+        everything=asked.everything,
+        rerank=asked.rerank,
+        min_score=asked.min_score,
+        relative_cutoff=asked.relative_cutoff,
+        graph=asked.graph,
+        max_tokens=asked.max_tokens,
+        further=asked.further,
+        cursor=cursor,
+        explain=explain,
     )
-    return replace(request, graph_hops=int(asked.graph), max_tokens=asked.max_tokens, further=asked.further)
+    return search_request(settings, " ".join(query), options)

@@ -145,10 +145,10 @@ class RemoteIndexer:
         answer = self._calls.unary(self._stub.Calibrate, pb.CalibrateRequest(), seconds=STATUS_SECONDS, cancel=cancel)
         return calibration_from_proto(answer.calibration)
 
-    def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
+    def status(self, *, skipped_files: bool = False, verify: bool = False, compare: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""
-        request = pb.GetStatusRequest(verify=verify)
-        seconds = VERIFY_SECONDS if verify else STATUS_SECONDS
+        request = pb.GetStatusRequest(verify=verify, compare=compare)
+        seconds = VERIFY_SECONDS if verify or compare else STATUS_SECONDS
         answer = self._calls.unary(self._stub.GetStatus, request, seconds=seconds)
         return workspace_status_from_proto(answer.status, self._skipped_files() if skipped_files else ())
 

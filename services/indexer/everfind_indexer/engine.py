@@ -23,6 +23,7 @@ from everfind_core.model import (
     Folder,
     GrepAnswer,
     GrepRequest,
+    HealthFinding,
     IndexedFile,
     IndexReport,
     IndexRequest,
@@ -164,10 +165,11 @@ class IndexEngine:
                 found = (file for file in files if wanted is None or wanted.matches(file.ref.path))
                 return list(islice(found, limit or None))
 
-    def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
+    def status(self, *, skipped_files: bool = False, verify: bool = False, compare: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""
         now = self._now()
-        return workspace_status(now.settings, now.sources, skipped_files=skipped_files, verify=verify)
+        status = workspace_status(now.settings, now.sources, skipped_files=skipped_files, verify=verify)
+        return replace(status, findings=(*status.findings, *self._stale(now))) if compare else status
 
     def export(self, target: Path) -> Header:
         """Write the index into one file, whoever writes it meanwhile; gives what is in it.
@@ -188,6 +190,11 @@ class IndexEngine:
                 :func:`everfind_indexer.importing.import_index`.
         """
         return self._writing().import_archive(source, overwrite=overwrite, cancel=cancel or Cancellation())
+
+    def _stale(self, now: _View) -> Sequence[HealthFinding]:
+        from everfind_indexer.comparing import stale_findings
+
+        return stale_findings(self._settings.index_directory, now.settings.folders, now.sources)
 
     def _none_of(self, folder: str) -> Sequence[IndexedFile]:
         """The files of a folder that is not indexed; raises FolderNotFoundError if it is not added either."""

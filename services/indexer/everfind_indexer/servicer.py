@@ -176,7 +176,10 @@ class FileServicer:
         """Coverage, sizes and health."""
         if request.verify:
             check_admin(call.principal, "check each byte of the index")
-        status = limited_status(call.principal, self._indexer.status(verify=request.verify))
+        if request.compare:
+            check_admin(call.principal, "have all folders listed")
+        found = self._indexer.status(verify=request.verify, compare=request.compare)
+        status = limited_status(call.principal, found)
         return pb.GetStatusResponse(status=workspace_status_to_proto(status))
 
     def _names(self) -> Sequence[str]:

@@ -84,7 +84,7 @@ class FakeWorkspace:
         self.settings.index_dir.mkdir(parents=True, exist_ok=True)
         return IndexReport(indexed=3)
 
-    def status(self, *, skipped_files: bool = False, verify: bool = False) -> WorkspaceStatus:
+    def status(self, *, skipped_files: bool = False, verify: bool = False, compare: bool = False) -> WorkspaceStatus:
         folders = [*self.settings.folders, *(Folder(name, f"/{name}") for name in self.foreign)]
         covered = tuple(FolderStatus(folder, Coverage()) for folder in folders)
         return WorkspaceStatus("", str(self.settings.index_dir), 1, covered, Coverage(3, 7, {"too_large": 2}))

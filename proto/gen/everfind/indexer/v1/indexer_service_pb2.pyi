@@ -963,19 +963,23 @@ class GetStatusRequest(_message.Message):
 
     WORKSPACE_FIELD_NUMBER: _builtins.int
     VERIFY_FIELD_NUMBER: _builtins.int
+    COMPARE_FIELD_NUMBER: _builtins.int
     workspace: _builtins.str
     """Workspace: its name, or an absolute directory in it; empty is the default one."""
     verify: _builtins.bool
     """Whether all files of the index are checked for damage, which reads every byte of it."""
+    compare: _builtins.bool
+    """Whether the folders are listed as a run does: a finding of the check "stale" says what changed, is gone or is new."""
     def __init__(
         self,
         *,
         workspace: _builtins.str = ...,
         verify: _builtins.bool = ...,
+        compare: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["verify", b"verify", "workspace", b"workspace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["compare", b"compare", "verify", b"verify", "workspace", b"workspace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
