@@ -10,7 +10,21 @@ from hypothesis import strategies as st
 
 from everfind_indexer.syntax.imports import imported
 
-LANGUAGES = ("python", "javascript", "typescript", "tsx", "go", "java", "csharp", "rust", "php", "cpp")
+LANGUAGES = (
+    "python",
+    "javascript",
+    "typescript",
+    "tsx",
+    "go",
+    "java",
+    "csharp",
+    "rust",
+    "php",
+    "cpp",
+    "kotlin",
+    "scala",
+    "lua",
+)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +64,15 @@ LANGUAGES = ("python", "javascript", "typescript", "tsx", "go", "java", "csharp"
         ("php", "use function A\\f;", ["f <- A:f"]),
         ("cpp", "using a::b::C;", ["C <- a::b:C"]),
         ("cpp", "using namespace a;", []),
+        ("kotlin", "import a.b.C", ["C <- a.b:C"]),
+        ("kotlin", "import a.b.c as d // why", ["d <- a.b:c"]),
+        ("kotlin", "import a.b.*", []),
+        ("scala", "import a.b.C", ["C <- a.b:C"]),
+        ("scala", "import a.{B, C => D, E => _, _}, f.g", ["B <- a:B", "D <- a:C", "g <- f:g"]),
+        ("scala", "import a.b.{c as d, given, *}", ["d <- a.b:c"]),
+        ("lua", 'local json = require("cjson.safe")', ["json <- cjson.safe"]),
+        ("lua", "local s = require 'net.session'", ["s <- net.session"]),
+        ("lua", "local a = require(name)", []),
     ],
 )  # fmt: skip
 def test_names_and_where_they_come_from(language: str, statement: str, expected: list[str]) -> None:

@@ -18,7 +18,7 @@ from everfind_indexer.syntax.structure import analyse
 class SyntaxChunker:
     """Cuts code at the borders of its syntax tree (:class:`everfind_core.ports.Chunker`)."""
 
-    revision = f"syntax-3.{SYMBOLS_REVISION}+{TextChunker.revision}"
+    revision = f"syntax-4.{SYMBOLS_REVISION}+{TextChunker.revision}"
 
     def __init__(self) -> None:
         self._text = TextChunker()

@@ -38,17 +38,17 @@ _GRAMMARS = {
     "go": _Entry("tree_sitter_go", queries=("go", "go.calls")),
     "rust": _Entry("tree_sitter_rust", queries=("rust", "rust.calls")),
     "java": _Entry("tree_sitter_java", queries=("java", "java.calls")),
-    "kotlin": _Entry("tree_sitter_kotlin"),
+    "kotlin": _Entry("tree_sitter_kotlin", queries=("kotlin", "kotlin.calls")),
     "c": _Entry("tree_sitter_c", queries=("c", "c.calls")),
     "cpp": _Entry("tree_sitter_cpp", queries=("cpp", "c.calls", "cpp.calls")),
     "csharp": _Entry("tree_sitter_c_sharp", queries=("csharp", "csharp.calls")),
     "ruby": _Entry("tree_sitter_ruby", queries=("ruby", "ruby.calls")),
     "php": _Entry("tree_sitter_php", "language_php", ("php", "php.calls")),
-    "swift": _Entry("tree_sitter_swift"),
-    "scala": _Entry("tree_sitter_scala"),
-    "bash": _Entry("tree_sitter_bash"),
-    "lua": _Entry("tree_sitter_lua"),
-    "sql": _Entry("tree_sitter_sql"),
+    "swift": _Entry("tree_sitter_swift", queries=("swift", "swift.calls")),
+    "scala": _Entry("tree_sitter_scala", queries=("scala", "scala.calls")),
+    "bash": _Entry("tree_sitter_bash", queries=("bash", "bash.calls")),
+    "lua": _Entry("tree_sitter_lua", queries=("lua", "lua.calls")),
+    "sql": _Entry("tree_sitter_sql", queries=("sql", "sql.calls")),
 }
 
 _EVERYWHERE = "(ERROR) @error (ERROR (_) @item)"
@@ -78,5 +78,5 @@ def grammar(language: str) -> Grammar:
     module, function = source_of(language)
     loaded = Language(getattr(import_module(module), function)())
     folder = resources.files("everfind_indexer.syntax") / "queries"
-    patterns = [(folder / f"{name}.scm").read_text("utf-8") for name in _GRAMMARS[language].queries or (language,)]
+    patterns = [(folder / f"{name}.scm").read_text("utf-8") for name in _GRAMMARS[language].queries]
     return Grammar(loaded, Query(loaded, "\n".join([*patterns, _EVERYWHERE])))

@@ -16,6 +16,7 @@ _JS_WHOLE = re.compile(rf"^(?:import\s+)?(?:type\s+)?({_NAME})\s*(?:,|=|\bfrom\b
 _JS_SPACE = re.compile(rf"\*\s*as\s+({_NAME})")
 _JS_FILE = re.compile(r"(?:/index)?(?:\.[cm]?[jt]sx?)?$")
 _GO = re.compile(r"(?:([\w.]+)\s+)?[\"`]([^\"`]+)")
+_LUA_REQUIRED = re.compile(rf"local ({_NAME})\s*=\s*require\s*\(?\s*[\"']([^\"']+)")
 _GO_VERSION = re.compile(r"v\d+|.*\.v\d+")
 _DEPTH = 12
 
@@ -81,6 +82,25 @@ def _dotted(statement: str) -> Iterator[Imported]:
         yield Imported(alias or name, module, name)
 
 
+def _kotlin(statement: str) -> Iterator[Imported]:
+    path, _, alias = map(str.strip, statement.rstrip("; ").removeprefix("import").partition(" as "))
+    module, dot, name = path.rpartition(".")
+    if dot and name != "*":
+        yield Imported(alias or name, module, name)
+
+
+def _scala(statement: str) -> Iterator[Imported]:
+    text = statement.rstrip("; ").removeprefix("import").replace(" => ", " as ").strip()
+    for one in _tree(text, ".", "", _DEPTH):
+        if one.original not in ("_", "given") and one.bound != "_":
+            yield one
+
+
+def _lua(statement: str) -> Iterator[Imported]:
+    if found := _LUA_REQUIRED.match(statement):
+        yield Imported(found.group(1), found.group(2), "")
+
+
 def _backslashed(statement: str) -> Iterator[Imported]:
     text = statement.rstrip("; ").removeprefix("use").strip()
     text = text.removeprefix("function ").removeprefix("const ")
@@ -132,4 +152,7 @@ _READERS: dict[str, Callable[[str], Iterator[Imported]]] = {
     "rust": _rust,
     "php": _backslashed,
     "cpp": _cpp,
+    "kotlin": _kotlin,
+    "scala": _scala,
+    "lua": _lua,
 }

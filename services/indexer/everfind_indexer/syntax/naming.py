@@ -58,6 +58,10 @@ _WRAPPERS = frozenset(
 )
 _CACHE = 1 << 13
 
+_JVM_BUILT_IN = frozenset(
+    {"Any", "Boolean", "Byte", "Char", "Double", "Float", "Int", "Long", "Short", "String", "Unit"}
+)
+
 BUILT_IN: dict[str, frozenset[str]] = {
     "python": frozenset(dir(builtins)) | {"Any", "Optional", "Union"},
     "go": frozenset(
@@ -80,6 +84,9 @@ BUILT_IN: dict[str, frozenset[str]] = {
         }
     ),
     "java": frozenset({"Boolean", "Integer", "Long", "Object", "Override", "String", "var"}),
+    "kotlin": _JVM_BUILT_IN | {"IntArray", "Nothing"},
+    "scala": _JVM_BUILT_IN | {"AnyRef", "Nothing", "Null"},
+    "swift": frozenset({"Any", "Bool", "Character", "Double", "Float", "Int", "Self", "String", "UInt", "Void"}),
     "rust": frozenset({"Box", "Err", "Ok", "Option", "Result", "Self", "Some", "String", "Vec"}),
     **dict.fromkeys(
         ("c", "cpp"), frozenset({"size_t", "ssize_t", *(f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64))})
