@@ -55,6 +55,7 @@ def _role_pattern(role: Role) -> re.Pattern[str]:
 
 
 _ROLES = {role: _role_pattern(role) for role in Role}
+_PAGE = re.compile(r"\.(?:md|mdx|rst|adoc)$")
 _NOT_STEM = re.compile(r"\.(?:test|spec|d|min|stories)$")
 
 
@@ -69,8 +70,9 @@ class PathFeatures:
 
 
 def roles_of(path: str) -> frozenset[Role]:
-    """The parts that the file at ``path`` (below its folder, with ``/``) plays."""
-    return frozenset(role for role, pattern in _ROLES.items() if pattern.search(path))
+    """The parts that the file at ``path`` (below its folder, with ``/``) plays; a page about tests is no test."""
+    roles = frozenset(role for role, pattern in _ROLES.items() if pattern.search(path))
+    return roles - {Role.TEST} if _PAGE.search(path) else roles
 
 
 @lru_cache(maxsize=1 << 15)

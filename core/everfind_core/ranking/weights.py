@@ -32,7 +32,7 @@ class Weights:
     wording: float = 0.35
     coherence: float = 0.2
 
-    test: float = 0.4
+    test: float = 0.6
     example: float = 0.2
     legacy: float = 0.25
     generated: float = 0.25

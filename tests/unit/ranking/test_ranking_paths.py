@@ -17,6 +17,8 @@ from everfind_core.ranking.paths import Role, name_parts, read_path
         ("src/user_test.go", {Role.TEST}),
         ("src/UserTest.java", {Role.TEST}),
         ("src/latest.py", set()),
+        ("docs/testing/mocks.md", {Role.DOCUMENTATION}),
+        ("tests/expected.txt", {Role.TEST, Role.DOCUMENTATION}),
         ("contest/Contest.java", set()),
         ("examples/user.py", {Role.EXAMPLE}),
         ("pkg/v1/user.py", {Role.LEGACY}),
