@@ -17,7 +17,7 @@ from typer.main import get_group
 from everfind_core.errors import EXIT_CODES, ErrorKind
 from everfind_core.secret_formats import RULES
 from everfind_gateway.cli import main as everfind
-from everfind_gateway.cli.app import COMMANDS, GROUPS
+from everfind_gateway.cli.app import COMMANDS, GROUPS, application
 from everfind_gateway.setting_values import ENV_PREFIX, setting_fields
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -152,7 +152,8 @@ def cli_page() -> str:
     for kind, code in EXIT_CODES.items():
         meanings.setdefault(code, []).append(EXIT_MEANINGS[kind])
     rows = "\n".join(f"| {code} | {'; '.join(texts)} |" for code, texts in sorted(meanings.items()))
-    nested = [(group, inner.name or "") for group, app in GROUPS.items() for inner in get_group(app).commands.values()]
+    top = get_group(application()).commands
+    nested = [(group, inner) for group in GROUPS for inner in getattr(top[group], "commands", {})]
     commands = [(name,) for name in (*COMMANDS, *GROUPS)] + nested
     sections = [_help_section("everfind"), *(_help_section(" ".join(("everfind", *c)), *c) for c in commands)]
     return f"{CLI_HEAD}\n| code | meaning |\n|---|---|\n{rows}\n" + "".join(sections)

@@ -30,7 +30,7 @@ class RunningServer:
     """Where a server answers, and for what.
 
     ``digest`` is that of the settings it was started with, ``version`` its everfind's; ``index_dir`` its index, and
-    ``workspace`` what that is called there.
+    ``workspace`` what that is called there. It ends after ``idle_seconds`` without a call; 0 is never.
     """
 
     address: str
@@ -40,19 +40,24 @@ class RunningServer:
     version: str
     pid: int
     workspace: str = ""
+    idle_seconds: float = 0.0
 
 
 class Announcement:
     """Leaves word of a server that is about to run in this process; use it as a context manager.
 
     ``first`` is whether this server is the one: of several on one index only the first is found. ``token`` is one of
-    its own unless the server has one already; ``workspace`` is what the index is called there.
+    its own unless the server has one already; ``workspace`` is what the index is called there. It ends after
+    ``idle_seconds`` without a call, or never.
     """
 
-    def __init__(self, index_dir: Path, digest: str, *, token: str = "", workspace: str = "") -> None:
+    def __init__(
+        self, index_dir: Path, digest: str, *, token: str = "", workspace: str = "", idle_seconds: float = 0.0
+    ) -> None:
         self.token = token or secrets.token_urlsafe(32)
         self.first = False
         self._workspace = workspace
+        self._idle_seconds = idle_seconds
         self._index_dir = index_dir
         self._digest = digest
         self._address = ""
@@ -62,6 +67,8 @@ class Announcement:
         with contextlib.suppress(OSError):
             self._index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.first = self._held.enter_context(try_file_lock(self._index_dir / LOCK))
+            if self.first:
+                (self._index_dir / FILE).unlink(missing_ok=True)  # of one that was killed: not with our lock
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -78,7 +85,14 @@ class Announcement:
         if not self.first:
             return False
         word = RunningServer(
-            address, self.token, str(self._index_dir), self._digest, __version__, os.getpid(), self._workspace
+            address=address,
+            token=self.token,
+            index_dir=str(self._index_dir),
+            digest=self._digest,
+            version=__version__,
+            pid=os.getpid(),
+            workspace=self._workspace,
+            idle_seconds=self._idle_seconds,
         )
         try:
             replace_file(self._index_dir / FILE, json.dumps(asdict(word)), durable=False)

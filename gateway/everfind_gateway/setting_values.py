@@ -79,7 +79,8 @@ def _absolute_root(root: Path) -> Path:
 class SettingValues(BaseModel):
     """The settings that a file, the environment or a flag can give. Sizes of chunks are in the model's own tokens."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # What validates them is made when it is needed: that of `Settings` in most processes, which holds all of them.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     display_name: str = _setting(
         "", "What this corpus is called in `list` and `status`.", group="Index", project=True, max_length=100
@@ -426,6 +427,14 @@ class SettingValues(BaseModel):
         "Let `everfind serve` answer searches of this user while it runs on this machine, from the same index with the "
         "same settings: it is warm.",
         group="Server",
+    )
+    autostart_seconds: float = _setting(
+        0.0,
+        "Let a search on this machine that finds no server start one for the searches after it, which ends after so "
+        "many seconds without a call; 0 starts none. `--no-server` starts none, either.",
+        group="Server",
+        ge=0,
+        le=86_400,
     )
     listen: str = _setting(
         "127.0.0.1:50051",

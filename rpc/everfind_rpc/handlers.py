@@ -109,6 +109,8 @@ class Handlers:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="call")
         self._calls = Slots(max_calls, "calls")
         self._streams = Slots(max_streams, "streams")
+        self._under_way = 0
+        self._last_asked = time.monotonic()
         metrics.watch_calls(lambda: self._calls.taken)
 
     def generic(self, service: Service) -> grpc.GenericRpcHandler:
@@ -117,6 +119,10 @@ class Handlers:
         methods = {**refused, **service.methods}
         handlers = {name: self._handler(f"{service.name}/{name}", m) for name, m in methods.items()}
         return grpc.method_handlers_generic_handler(service.name, handlers)
+
+    def idle_for(self) -> float:
+        """Seconds since the last call ended; 0 while one is under way. In the event loop only."""
+        return 0.0 if self._under_way else time.monotonic() - self._last_asked
 
     def close(self) -> None:
         """Let the threads go; calls under way have ended before."""
@@ -162,6 +168,7 @@ class Handlers:
     ) -> AsyncIterator[Call]:
         """Its caller and deadline before, its status, log line and metrics after."""
         started = time.perf_counter()
+        self._under_way += 1
         request_id = str(metadata[REQUEST_ID_KEY])
         code = grpc.StatusCode.OK
         caller = ""
@@ -185,6 +192,8 @@ class Handlers:
             )
             await context.abort_with_status(rpc_status.to_status(error_to_status(fault)))
         finally:
+            self._under_way -= 1
+            self._last_asked = time.monotonic()
             seconds = time.perf_counter() - started
             ended(code)
             self._metrics.call(name, code.name, seconds)

@@ -23,6 +23,8 @@ from everfind_rpc.metrics import Metrics
 from everfind_rpc.service import Service
 from everfind_rpc.tls import ServerTls, server_credentials
 
+_BUSY_LOOK_SECONDS = 1.0
+
 _log = logging.getLogger("everfind.server")
 
 
@@ -34,7 +36,7 @@ class ServerSettings:
     ``threads`` run calls, of which ``max_calls`` may be under way or waiting; ``max_streams`` is apart, for those need
     no thread. At the end the server says for ``drain_seconds`` that it stops, so that clients turn to another one, then
     waits ``grace_seconds`` for calls under way. A connection is renewed after ``max_connection_seconds``, which lets
-    clients find servers that joined later.
+    clients find servers that joined later. After ``idle_seconds`` without a call the server ends; 0 is never.
     """
 
     listen: str = "127.0.0.1:50051"
@@ -46,6 +48,7 @@ class ServerSettings:
     drain_seconds: float = 1.0
     grace_seconds: float = 20.0
     max_connection_seconds: float = 300.0
+    idle_seconds: float = 0.0
 
 
 class Server:
@@ -93,6 +96,14 @@ class Server:
         for name in names:
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
 
+    async def idle(self) -> None:
+        """Return once nothing was asked, and no run was under way, for ``idle_seconds``; never for 0."""
+        seconds = self._settings.idle_seconds
+        if not seconds:
+            await asyncio.Event().wait()
+        while (left := seconds - self._handlers.idle_for()) > 0 or any(service.busy() for service in self._services):
+            await asyncio.sleep(max(left, _BUSY_LOOK_SECONDS))
+
     async def stop(self, *, drain: bool = True) -> None:
         """Turn new callers away, let calls under way end, and stop."""
         await self._health.enter_graceful_shutdown()
@@ -122,7 +133,7 @@ def run_server(
     *,
     on_ready: Callable[[int], None] = lambda _port: None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; a second one ends at once. ``on_ready`` gets the port.
+    """Serve until SIGTERM, SIGINT or ``idle_seconds``; a second signal ends at once. ``on_ready`` gets the port.
 
     Raises:
         ConfigError: see :class:`Server`.
@@ -142,7 +153,10 @@ async def _serve(server: Server, on_ready: Callable[[int], None]) -> None:
     await server.start()
     _log.info("listening", extra={"port": server.port})
     on_ready(server.port)
-    await asked.wait()
+    ends = (asyncio.ensure_future(asked.wait()), asyncio.ensure_future(server.idle()))
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    for end in ends:
+        end.cancel()
     asked.clear()
     _log.info("stopping")
     stopping = asyncio.ensure_future(server.stop())

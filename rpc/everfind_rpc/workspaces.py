@@ -55,13 +55,16 @@ class Workspaces(Protocol):
 def routed(own: Sequence[Service], workspaces: Workspaces) -> list[Service]:
     """The services of a server, each call answered by that of the workspace it names."""
     first, *others = (_routed_service(service, workspaces) for service in own)
-    stops = first.stop
+    stops, busy = first.stop, first.busy
 
     def stop() -> None:
         workspaces.stop()
         stops()
 
-    return [replace(first, stop=stop), *others]
+    def any_busy() -> bool:
+        return busy() or any(one.indexing for one in workspaces.opened())
+
+    return [replace(first, stop=stop, busy=any_busy), *others]
 
 
 def may_see(principal: Principal, workspace: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from everfind_gateway.cli.app import app
+from everfind_gateway.cli.app import application
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -57,7 +57,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "cli.md"], ids=identifier)
 def test_every_command_that_is_shown_exists(page: Path) -> None:
-    top = typer.main.get_command(app)
+    top = typer.main.get_command(application())
     for shown in commands(page):
         first, *rest = shown.split()
         known = getattr(top, "commands", {})

@@ -26,12 +26,14 @@ HEAVY = {
 }
 PIPELINE = {"everfind_embedder", "everfind_indexer.pipeline", "everfind_indexer.syntax", "everfind_searcher"}
 
-PROBE = f"""
+ENGINES = {"everfind_embedder", "everfind_indexer", "everfind_searcher", "everfind_core.chunking", "everfind_core.ranking"}
+OTHERS = {"everfind_gateway.cli.index", "everfind_gateway.cli.serve", "everfind_gateway.autostart", "tomlkit"}
+
+PROBE = """
 import json, sys
 from everfind_gateway.__main__ import main
 code = main()
-loaded = sorted({HEAVY | PIPELINE!r} & set(sys.modules))
-sys.stderr.write("\\n" + json.dumps([code, loaded]))
+sys.stderr.write("\\n" + json.dumps([code, sorted(sys.modules)]))
 """
 
 
@@ -46,13 +48,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return home
 
 
-def loaded(home: Home, *arguments: str) -> tuple[int, set[str]]:
+def loaded(home: Home, *arguments: str, asked: set[str] = HEAVY | PIPELINE) -> tuple[int, set[str]]:
+    """How a command ended, and which of the modules ``asked`` for it loaded."""
     probe = subprocess.run(
         [sys.executable, "-c", PROBE, *arguments], cwd=home.base, env=home.env, capture_output=True, text=True,
         timeout=120, check=True,
     )  # fmt: skip
     code, modules = json.loads(probe.stderr.splitlines()[-1])
-    return code, set(modules)
+    return code, asked.intersection(modules)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +83,18 @@ def test_a_search_loads_what_answers_it_and_no_more(home: Home) -> None:
     assert loaded(home, "search", "renewed", "--json") == (
         0, {"everfind_embedder", "everfind_searcher", "lance", "numpy", "onnxruntime", "pyarrow", "tokenizers"},
     )  # fmt: skip
+
+
+def test_beside_a_server_a_search_loads_the_client_alone(home: Home) -> None:
+    server = home.start("serve", "--listen", "127.0.0.1:0")
+    try:
+        assert server.stderr is not None
+        assert "serving on" in server.stderr.readline()
+        asked = HEAVY | PIPELINE | ENGINES | OTHERS
+        assert loaded(home, "search", "renewed", "--json", asked=asked) == (0, {"grpc"})
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
 
 
 def test_a_client_of_a_server_loads_no_engine(home: Home, tmp_path: Path) -> None:

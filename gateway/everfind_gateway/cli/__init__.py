@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -9,7 +10,8 @@ import typer
 from typer.main import get_command
 
 from everfind_core.errors import EXIT_CODES, ErrorKind, EverfindError
-from everfind_gateway.cli.app import app
+from everfind_gateway.cli import completing
+from everfind_gateway.cli.app import application, command_of
 from everfind_gateway.cli.runtime import report_error, report_fault
 from everfind_gateway.cli.usage import report_usage
 from everfind_gateway.render.streams import OutputClosedError, note, prepare
@@ -21,9 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code. Every error is one line on stderr; docs/cli.md lists the codes."""
     prepare()
     try:
-        code = get_command(app).main(
-            args=sys.argv[1:] if arguments is None else list(arguments), prog_name="everfind", standalone_mode=False
-        )
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        # Who completes a command line may be shown any command.
+        only = "" if completing.VARIABLE in os.environ else command_of(given)
+        code = get_command(application(only)).main(args=given, prog_name="everfind", standalone_mode=False)
     except OutputClosedError:
         return 0
     except EverfindError as error:

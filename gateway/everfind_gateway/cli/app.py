@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from everfind_core import __version__
 from everfind_core.errors import InvalidRequestError
-from everfind_gateway.cli import (
-    archive,
-    completing,
-    connect,
-    corpus,
-    evaluate,
-    files,
-    find,
-    health,
-    import_config,
-    index,
-    mcp,
-    project,
-    related,
-    search,
-    serve,
-    watch,
-    web,
-)
+from everfind_gateway.cli import completing
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.cli.usage import Commands
@@ -37,15 +20,6 @@ from everfind_gateway.workspace import is_directory
 
 EPILOG = 'Start with `everfind add DIR`, then `everfind index`, then `everfind search "a question"`.'
 
-app = typer.Typer(
-    name="everfind",
-    cls=Commands,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    epilog=EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -53,7 +27,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def everfind(
     context: typer.Context,
     *,
@@ -104,42 +77,75 @@ def everfind(
         emit(context.get_help())
 
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "add": corpus.add,
-    "remove": corpus.remove,
-    "list": corpus.list_folders,
-    "config": corpus.config,
-    "index": index.index,
-    "watch": watch.watch,
-    "search": search.search,
-    "gather": search.gather,
-    "find": find.find,
-    "related": related.related,
-    "grep": files.grep,
-    "cat": files.cat,
-    "status": health.status,
-    "doctor": health.doctor,
-    "calibrate": health.calibrate,
-    "export": archive.export,
-    "import": archive.import_,
-    "serve": serve.serve,
-    "web": web.web,
-    "connect": connect.connect,
-    "init": project.init,
-    "scaffold": project.scaffold,
-    "hook": project.hook,
-    "import-config": import_config.import_config,
-    "eval": evaluate.evaluate,
-    "completion": completing.completion,
-    "version": health.version,
+COMMANDS = {
+    "add": "corpus:add",
+    "remove": "corpus:remove",
+    "list": "corpus:list_folders",
+    "config": "corpus:config",
+    "index": "index:index",
+    "watch": "watch:watch",
+    "search": "search:search",
+    "gather": "search:gather",
+    "find": "find:find",
+    "related": "related:related",
+    "grep": "files:grep",
+    "cat": "files:cat",
+    "status": "health:status",
+    "doctor": "health:doctor",
+    "calibrate": "health:calibrate",
+    "export": "archive:export",
+    "import": "archive:import_",
+    "serve": "serve:serve",
+    "web": "web:web",
+    "connect": "connect:connect",
+    "init": "project:init",
+    "scaffold": "project:scaffold",
+    "hook": "project:hook",
+    "import-config": "import_config:import_config",
+    "eval": "evaluate:evaluate",
+    "completion": "completing:completion",
+    "version": "health:version",
 }
-"""The commands by name, in the order of the help."""
+"""The commands by name, in the order of the help: each a module of this package and a function in it."""
 
-for name, command in COMMANDS.items():
-    app.command(name)(command)
+GROUPS = {"mcp": "mcp:app", "token": "serve:token_app"}
+"""Commands that have commands of their own: each a module and its application."""
 
-GROUPS: dict[str, typer.Typer] = {"mcp": mcp.app, "token": serve.token_app}
-"""Commands that have commands of their own."""
+WITH_VALUE = ("--config", "--server", "--workspace")
+"""Options before the command that are followed by a value."""
 
-for name, group in GROUPS.items():
-    app.add_typer(group, name=name)
+
+def application(only: str = "") -> typer.Typer:
+    """The application, with all its commands or with ``only`` one: making all takes longer than most of them run."""
+    app = typer.Typer(
+        name="everfind",
+        cls=Commands,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        epilog=EPILOG,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(everfind)
+    for name, place in COMMANDS.items():
+        if only in ("", name):
+            app.command(name)(_found(place))
+    for name, place in GROUPS.items():
+        if only in ("", name):
+            app.add_typer(_found(place), name=name)
+    return app
+
+
+def command_of(arguments: Sequence[str]) -> str:
+    """The command that a command line names; empty where it names none, or the line must be read to tell."""
+    words = iter(arguments)
+    for word in words:
+        if word in WITH_VALUE:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word if word in COMMANDS or word in GROUPS else ""
+    return ""
+
+
+def _found(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"everfind_gateway.cli.{module}"), name)

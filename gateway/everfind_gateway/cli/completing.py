@@ -15,7 +15,7 @@ Shell: TypeAlias = Annotated[
 ]
 
 _PROGRAM = "everfind"
-_VARIABLE = "_EVERFIND_COMPLETE"
+VARIABLE = "_EVERFIND_COMPLETE"
 
 
 def completion(context: typer.Context, shell: Shell) -> None:
@@ -25,7 +25,7 @@ def completion(context: typer.Context, shell: Shell) -> None:
     """
     from typer.completion import shell_complete
 
-    shell_complete(context.find_root().command, {}, _PROGRAM, _VARIABLE, f"source_{shell}")
+    shell_complete(context.find_root().command, {}, _PROGRAM, VARIABLE, f"source_{shell}")
 
 
 def folder_names(context: typer.Context, args: list[str], incomplete: str) -> list[tuple[str, str]]:  # noqa: ARG001 - Typer's signature

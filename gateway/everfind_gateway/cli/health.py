@@ -30,6 +30,7 @@ def status(
     from everfind_core.json_form import status_json
     from everfind_gateway.doctor import check_outgoing
     from everfind_gateway.render.status import status_text
+    from everfind_gateway.server_health import server_line
 
     settings = runtime.runtime_of(context).settings()
     with runtime.open_workspace(settings) as workspace:
@@ -38,7 +39,8 @@ def status(
         emit_json(status_json(found, skipped_files=skipped))
     else:
         outgoing = check_outgoing(settings.server, found).message
-        emit(status_text(found, name=settings.display_name, outgoing=outgoing, skipped_files=skipped))
+        server = "" if settings.server else server_line(settings.index_dir)
+        emit(status_text(found, name=settings.display_name, outgoing=outgoing, server=server, skipped_files=skipped))
 
 
 def calibrate(context: typer.Context, as_json: Json = False) -> None:

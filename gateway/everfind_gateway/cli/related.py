@@ -59,6 +59,7 @@ def related(
     request = related_request(settings, target, list(wanted), options)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.related(request, cancel=cancel)
+    runtime.runtime_of(context).autostart(settings)
     if as_json:
         emit_json(related_json(answer))
     else:

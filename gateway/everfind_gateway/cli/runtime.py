@@ -56,11 +56,22 @@ class Runtime:
             return {}
         return {"server": self.server, "server_workspace": self.workspace if self.server and self.workspace else None}
 
+    @property
+    def options(self) -> list[str]:
+        """These options as they are typed, for the same corpus in the same directory."""
+        given = {"--config": self.config, "--workspace": self.workspace}
+        return [word for option, value in given.items() if value for word in (option, str(value))]
+
     def typed(self, command: str) -> str:
         """How a user types ``command`` for the same corpus."""
-        options = [("--config", self.config), ("--workspace", self.workspace)]
-        given = [word for option, value in options if value for word in (option, str(value))]
-        return shlex.join(["everfind", *given, command])
+        return shlex.join(["everfind", *self.options, command])
+
+    def autostart(self, settings: Settings) -> None:
+        """After a search: let the next one find a warm server, where the user wants that."""
+        if settings.autostart_seconds:
+            from everfind_gateway.autostart import start_server
+
+            start_server(settings, self.options)
 
     def settings(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
         """All settings, ``flags`` above the rest; what is odd about them is reported on stderr."""

@@ -172,6 +172,7 @@ def search(
     else:
         show_answer(answer)
         note_left_out(answer, asked.max_tokens)
+    runtime.runtime_of(context).autostart(settings)
     if opening:
         open_hit(answer.hits, nth)
 
@@ -200,6 +201,7 @@ def gather(
     request = _request(settings, query, asked)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.gather(GatherRequest(request, context_lines), cancel=cancel)
+    runtime.runtime_of(context).autostart(settings)
     if as_json:
         emit_json(gather_json(answer))
         return

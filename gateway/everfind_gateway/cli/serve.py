@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import os
+import signal
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -76,6 +77,10 @@ def serve(
     tls_key: TlsKey = None,
     client_ca: ClientCa = None,
     log_level: LogLevel = "warning",
+    idle_seconds: Annotated[
+        float, typer.Option("--idle-seconds", metavar="N", min=0, help="End after N seconds without a call; 0: never.")
+    ] = 0.0,
+    stop: Annotated[bool, typer.Option("--stop", help="End the server that runs for this corpus, and wait.")] = False,
 ) -> None:
     """Serve this corpus to gRPC clients, and keep its index up with its folders, until it is told to stop.
 
@@ -91,15 +96,26 @@ def serve(
 
     settings = runtime.runtime_of(context).settings(listen=listen, workspaces=workspaces)
     runtime.refuse_remote(settings, "`serve` serves the corpus of this machine")
-    announcement = Announcement(settings.index_dir, settings.digest)
+    if stop:
+        _stop(settings)
+        return
+    announcement = Announcement(settings.index_dir, settings.digest, idle_seconds=idle_seconds)
     serving = ServerSettings(
         listen=settings.listen,
         tokens=TokenFile(settings.token_file, own=announcement.token),
         tls=server_tls(tls_certificate, tls_key, client_ca),
+        idle_seconds=idle_seconds,
     )
     check_listen(serving)
     configure_logs("everfind", log_level)
     _run(context, settings, serving, announcement)
+
+
+def _stop(settings: Settings) -> None:
+    from everfind_gateway.autostart import stop_server
+
+    stopped = stop_server(settings)
+    note("no server runs for this corpus" if stopped is None else f"stopped process {stopped.pid}, {stopped.address}")
 
 
 def _run(context: typer.Context, settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
@@ -125,8 +141,11 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
     with contextlib.ExitStack() as stack:
         stack.callback(configure_tracing("serve"))
         stack.enter_context(announcement)
+        if serving.idle_seconds and not announcement.first:
+            note("another server runs for this corpus")
+            return
         opened = stack.enter_context(open_serving(settings, announcement.token))
-        stack.enter_context(_looking_at_settings(context, settings, announcement, opened.others))
+        stack.enter_context(_looking_at_settings(context, settings, serving, announcement, opened.others))
         opened.own.embedder.model()
         if settings.watch:
             opened.own.follow()
@@ -135,11 +154,15 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
 
 @contextlib.contextmanager
 def _looking_at_settings(
-    context: typer.Context, settings: Settings, announcement: Announcement, opened: OpenWorkspaces
+    context: typer.Context,
+    settings: Settings,
+    serving: ServerSettings,
+    announcement: Announcement,
+    opened: OpenWorkspaces,
 ) -> Iterator[None]:
     """Within the block, let whoever has the same settings and the folders of now find the server."""
     stopped = threading.Event()
-    known = Followed(settings, announcement.renew, note)
+    known = Followed(settings, announcement.renew, _told(serving))
 
     def look() -> None:
         while not stopped.wait(SETTINGS_SECONDS):
@@ -154,6 +177,13 @@ def _looking_at_settings(
     finally:
         stopped.set()
         thread.join()
+
+
+def _told(serving: ServerSettings) -> Callable[[str], object]:
+    """Who hears that the settings have changed: one that ends by itself ends now, to be started with those of now."""
+    if serving.idle_seconds:
+        return lambda _change: os.kill(os.getpid(), signal.SIGTERM)
+    return note
 
 
 class Followed:

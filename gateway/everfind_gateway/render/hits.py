@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from everfind_core.lexical import query_terms
 from everfind_core.model import Hit, SearchAnswer
 from everfind_core.numbers import by_reason, count
 from everfind_core.paths import shown_path
@@ -70,6 +69,8 @@ def explanation(hit: Hit) -> str:
 
 def term_pattern(query: str) -> re.Pattern[str] | None:
     """Finds the query's words in a text, as the lexical arm understands them; None if it has none."""
+    from everfind_core.lexical import query_terms  # an answer in JSON need not wait for it
+
     terms = sorted((t for t in query_terms(query) if len(t) >= _MIN_TERM or not t.isascii()), key=len, reverse=True)
     return re.compile("|".join(map(_as_pattern, terms)), re.IGNORECASE) if terms else None
 

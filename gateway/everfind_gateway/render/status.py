@@ -24,8 +24,10 @@ from everfind_gateway.render.hits import location
 _MARKS = {Severity.OK: "ok", Severity.WARNING: "warning", Severity.ERROR: "error"}
 
 
-def status_text(status: WorkspaceStatus, *, name: str = "", outgoing: str = "", skipped_files: bool = False) -> str:
-    """Coverage by folder, sizes, model and findings; ``outgoing`` says what leaves the machine."""
+def status_text(
+    status: WorkspaceStatus, *, name: str = "", outgoing: str = "", server: str = "", skipped_files: bool = False
+) -> str:
+    """Coverage by folder, sizes, model and findings; what leaves the machine (``outgoing``), and what serves it."""
     lines = [f"{'corpus':<10} {printable(name)}"] if name else []
     lines += [
         f"{'index':<10} {printable(status.index_directory)}",
@@ -41,6 +43,8 @@ def status_text(status: WorkspaceStatus, *, name: str = "", outgoing: str = "", 
     ]
     if outgoing:
         lines.append(f"{'outgoing':<10} {printable(outgoing)}")
+    if server:
+        lines.append(f"{'server':<10} {printable(server)}")
     if status.writer:
         lines.append(f"{'writer':<10} {status.writer}")
     if status.workspace:

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from everfind_core.errors import error_classes
-from everfind_gateway.cli.app import app
+from everfind_gateway.cli.app import application
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = sorted(path for room in ("core", "rpc", "services", "gateway") for path in (ROOT / room).rglob("*.py"))
@@ -110,7 +110,7 @@ def _commands(group: TyperGroup, *names: str) -> Iterator[tuple[str, object]]:
 
 
 def _helps() -> Iterator[Said]:
-    top = get_command(app)
+    top = get_command(application())
     assert isinstance(top, TyperGroup)
     for name, command in [("everfind", top), *_commands(top)]:
         yield name, str(getattr(command, "help", ""))
@@ -126,7 +126,7 @@ def test_help_is_in_sentences() -> None:
 
 def test_help_options_mean_the_same_everywhere() -> None:
     """An option of several commands is of one kind: it takes a value in all or in none."""
-    top = get_command(app)
+    top = get_command(application())
     assert isinstance(top, TyperGroup)
     kinds: dict[str, set[bool]] = {}
     for _, command in _commands(top):
