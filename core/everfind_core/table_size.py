@@ -8,8 +8,6 @@ from pathlib import Path
 from everfind_core.disk_use import files_below
 from everfind_core.errors import IndexMissingError
 from everfind_core.index_directory import current_index
-from everfind_core.sqlite_files import opened_for_reading
-from everfind_core.sqlite_schema import DATABASE
 from everfind_core.store_backends import StoreBackend
 from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_core.written_files import read_written
@@ -63,6 +61,9 @@ def table_size(index_directory: str) -> TableSize:
 
 
 def _sqlite_size(index: Path) -> TableSize:
+    from everfind_core.sqlite_files import opened_for_reading  # whoever reads files does not wait for numpy
+    from everfind_core.sqlite_schema import DATABASE
+
     if not (index / DATABASE).exists():
         return TableSize()
     with opened_for_reading(index) as db:

@@ -26,7 +26,13 @@ HEAVY = {
 }
 PIPELINE = {"everfind_embedder", "everfind_indexer.pipeline", "everfind_indexer.syntax", "everfind_searcher"}
 
-ENGINES = {"everfind_embedder", "everfind_indexer", "everfind_searcher", "everfind_core.chunking", "everfind_core.ranking"}
+ENGINES = {
+    "everfind_embedder",
+    "everfind_indexer",
+    "everfind_searcher",
+    "everfind_core.chunking",
+    "everfind_core.ranking",
+}
 OTHERS = {"everfind_gateway.cli.index", "everfind_gateway.cli.serve", "everfind_gateway.autostart", "tomlkit"}
 
 PROBE = """
