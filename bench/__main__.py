@@ -5,12 +5,25 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
-from bench import capacity, edits, embedding_load, extraction, freshness, indexing, load, searching, soak, startup
+from bench import (
+    capacity,
+    edits,
+    embedding_load,
+    extraction,
+    first_index,
+    freshness,
+    indexing,
+    load,
+    searching,
+    soak,
+    startup,
+)
 from bench.figures import Figure, machine
 
 MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "startup": startup.measure,
     "indexing": indexing.measure,
+    "first-index": first_index.measure,
     "sixty-files": indexing.sixty_files,
     "extraction": extraction.measure,
     "searching": searching.measure,

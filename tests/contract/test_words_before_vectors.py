@@ -23,7 +23,7 @@ from everfind_core.ports import TokenIds
 from everfind_core.text_form import gather_text, search_text
 from everfind_gateway.render.hits import remarks
 from everfind_gateway.render.status import status_text
-from everfind_indexer import pipeline, run
+from everfind_indexer import first_pass, pipeline
 from tests.support.fakes import FakeEmbedder
 from tests.support.notes import KNOWN, Notes, Reach
 
@@ -45,7 +45,7 @@ def waiting(notes: Reach, monkeypatch: pytest.MonkeyPatch) -> Notes:
         subject = "Wombats dig their burrows at night." if number < ABOUT else f"Recipe {number}: butter, flour, salt."
         reached.write(f"n{number}.md", f"# Number {number}\n\n{subject}\n")
     with monkeypatch.context() as patch, pytest.raises(UnavailableError):
-        patch.setattr(run, "FIRST_PASS_FILES", 1)
+        patch.setattr(first_pass, "FIRST_PASS_FILES", 1)
         patch.setattr(pipeline.Pipeline, "has_room", lambda _self: False)
         patch.setattr(FakeEmbedder, "embed_tokens", fail)
         reached.run()
@@ -92,7 +92,7 @@ def test_the_next_run_gives_the_rest_its_vectors(waiting: Notes) -> None:
 
 
 def test_progress_tells_the_phase(notes: Reach, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "FIRST_PASS_FILES", 1)
+    monkeypatch.setattr(first_pass, "FIRST_PASS_FILES", 1)
     monkeypatch.setattr(pipeline.Pipeline, "has_room", lambda _self: False)
     reached = notes()
     for number in range(NOTES):

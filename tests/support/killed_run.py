@@ -1,7 +1,9 @@
-"""``python -m tests.support.killed_run BASE KILL_AT``: an index run that kills itself at a given step.
+"""``python -m tests.support.killed_run BASE KILL_AT [PASS]``: an index run that kills itself at a given step.
 
 Steps are what leaves a trace on the disk: files opened, renamed and removed, transactions of the catalog, commits and
-upkeep of the table, each before and after. Without a kill it prints how many there were.
+upkeep of the table, each before and after. Without a kill it prints how many there were. With a PASS new files are
+taken in by their words first, in small steps one after the other; steps count from the first commit of ``words`` on,
+or the last, where the ``vectors`` come; from the beginning if ``any``.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from everfind_core.model import IndexPhase, IndexProgress, IndexRequest, RunEvent
+from everfind_indexer import first_pass, pipeline, run, work
 from everfind_indexer.catalog_database import CatalogDatabase
 from everfind_indexer.store import maintenance
 from everfind_indexer.store.writer import LanceChunkWriter
@@ -24,12 +29,13 @@ EVENTS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.link"})
 class Steps:
     """Counts steps, and kills the process at one of them."""
 
-    def __init__(self, kill_at: int) -> None:
+    def __init__(self, kill_at: int, *, counting: bool) -> None:
         self.count = 0
+        self.counting = counting
         self._kill_at = kill_at
 
     def step(self) -> None:
-        self.count += 1
+        self.count += self.counting
         if self.count == self._kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -44,8 +50,19 @@ class Steps:
         return stepped
 
 
+def take_in_twice() -> None:
+    """A few files are many, and a commit holds three."""
+    first_pass.FIRST_PASS_FILES = 2
+    run.COVERAGE_SECONDS = 0.0
+    first_pass.COMMIT_FILES = pipeline.BATCH_FILES = work.GROUP_FILES = 3
+    mock.patch.object(pipeline.Pipeline, "has_room", return_value=False).start()  # the same steps each time
+
+
 def main() -> None:
-    base, steps = Path(sys.argv[1]), Steps(int(sys.argv[2]))
+    base, kill_at, passes = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    steps = Steps(kill_at, counting=passes in ([], ["any"]))
+    if passes:
+        take_in_twice()
     index = RealIndex(base, base / "corpus", base / "kept")
     for owner, name in (
         (CatalogDatabase, "write"),
@@ -62,7 +79,12 @@ def main() -> None:
             steps.step()
 
     sys.addaudithook(audit)
-    index.index()
+
+    def begin(event: RunEvent) -> None:
+        if isinstance(event, IndexProgress) and event.phase is IndexPhase.WORDS:
+            steps.counting |= passes == ["words"] or event.files_done == event.files_total
+
+    index.engine().index(IndexRequest(), begin)
     print(steps.count)  # noqa: T201 - what its parent asks for
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,9 +102,15 @@ class Backlog:
         self._files[file.state.ref] = remembered if fits else None
         self._size += remembered.size if fits else 0
 
-    def first(self, most: int) -> list[FileRef]:
-        """The first ``most`` files, as far as they are remembered."""
-        return list(takewhile(self.remembers, islice(self._files, most)))
+    def first(self, tokens: int) -> list[FileRef]:
+        """The first files, as far as they are remembered: one, and more as long as they have fewer tokens than that."""
+        found: list[FileRef] = []
+        for ref, file in self._files.items():
+            if file is None or tokens <= 0:
+                break
+            found.append(ref)
+            tokens -= file.state.tokens
+        return found
 
     def take(self, refs: Sequence[FileRef]) -> list[PreparedFile]:
         """Remembered files as they were prepared, with their rows from the store; they wait here no longer."""

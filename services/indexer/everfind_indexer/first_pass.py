@@ -30,6 +30,11 @@ COMMIT_TEXT = 4_000_000
 KnownVectors = Mapping[str, "npt.NDArray[np.floating]"]
 
 
+def pays(files: int) -> bool:
+    """Whether so many files without vectors are worth a first pass."""
+    return files >= FIRST_PASS_FILES
+
+
 class FirstPass:
     """Commits prepared files with the vectors that there are. Call :meth:`finish` at the end."""
 

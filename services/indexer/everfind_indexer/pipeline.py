@@ -169,8 +169,8 @@ class Pipeline:
             vectors.cancel()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def add(self, files: Sequence[PreparedFile]) -> None:
-        """Take files in, looking up all their vectors at once; returns when there is room for more."""
+    def add(self, files: Sequence[PreparedFile], *, wait: bool = True) -> None:
+        """Take files in, looking up all their vectors at once; with ``wait`` returns when there is room for more."""
         known = self.known({row.embedding_key for file in files for row in file.rows})
         for file in files:
             self._batch.known.update(
@@ -179,6 +179,8 @@ class Pipeline:
             self._batch.take(file)
             if self._batch.full:
                 self._send()
+                if wait:
+                    self._commit_surplus()
 
     def has_room(self) -> bool:
         """Whether more can be taken in without waiting; commits on the way what has its vectors."""
@@ -190,6 +192,10 @@ class Pipeline:
         """Commit all that was taken in."""
         self._send()
         while self._open:
+            self._commit_oldest()
+
+    def _commit_surplus(self) -> None:
+        while len(self._open) > self._under_way:
             self._commit_oldest()
 
     def known(self, keys: set[str]) -> Mapping[str, npt.NDArray[np.floating]]:
@@ -213,8 +219,6 @@ class Pipeline:
             return
         self._cancel.check()
         self._open.append((batch, self._threads.submit(self._embed, list(batch.jobs.values()))))
-        while len(self._open) > self._under_way:
-            self._commit_oldest()
 
     def _embed(self, jobs: list[_Job]) -> npt.NDArray[np.float32]:
         with self._clock.measure(IndexStage.EMBED):

@@ -34,10 +34,10 @@ from everfind_core.model import (
 from everfind_core.ports import Embedder, EventSink, FileChunks
 from everfind_indexer.backlog import Backlog
 from everfind_indexer.calibrating import calibrate, is_due
-from everfind_indexer.first_pass import FIRST_PASS_FILES, FirstPass
+from everfind_indexer.first_pass import FirstPass, pays
 from everfind_indexer.found import FoundFile
 from everfind_indexer.looking import Changed, Looker, Settled, Unreadable
-from everfind_indexer.pipeline import Clock, Committed, Pipeline
+from everfind_indexer.pipeline import BATCH_TOKENS, Clock, Committed, Pipeline
 from everfind_indexer.planning import outermost, plan
 from everfind_indexer.preparing import Preparation, PreparedFile
 from everfind_indexer.settling import settle_documents
@@ -159,7 +159,7 @@ class Run:
             if not covered.files or covered.unembedded:
                 with contextlib.suppress(FolderUnusableError):  # told of when its turn comes
                     works[folder.name] = self._plan(folder)
-        if sum(work.waiting for work in works.values()) >= FIRST_PASS_FILES:
+        if pays(sum(work.waiting for work in works.values())):
             self._take_in(works)
         return works
 
@@ -176,6 +176,7 @@ class Run:
                 pass_.add(group)
                 self._feed()
             pass_.finish()
+        self._publish()
         self._pipeline.finish()  # rows that are under way would take back what documents are given now
         with self._clock.measure(IndexStage.STORE):
             settle_documents(self._target, self._how.vocabulary)
@@ -200,8 +201,8 @@ class Run:
 
     def _feed(self) -> None:
         """Let the embedder never be idle."""
-        while self._pipeline.has_room() and (refs := self._backlog.first(GROUP_FILES)):
-            self._pipeline.add(self._backlog.take(refs))
+        while self._pipeline.has_room() and (refs := self._backlog.first(BATCH_TOKENS)):
+            self._pipeline.add(self._backlog.take(refs), wait=False)
 
     # --- one folder ---------------------------------------------------------------------------------------------------
 

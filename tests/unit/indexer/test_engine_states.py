@@ -26,7 +26,7 @@ from everfind_core.model import (
     SkipReason,
 )
 from everfind_core.ports import NotExtractedError
-from everfind_indexer import first_pass, looking, pipeline, run, sources
+from everfind_indexer import first_pass, looking, pipeline, sources
 from everfind_indexer.discovery import Discovery, discover
 from everfind_indexer.found import FoundFile
 from everfind_indexer.settings import IndexerSettings, KeptVectors
@@ -37,10 +37,10 @@ TEXTS = st.integers(0, 5).map(lambda n: "\n\n".join(f"paragraph {n} {m}\n" + "wo
 
 
 class IncrementalIndex(RuleBasedStateMachine):
-    @initialize(first_pass=st.sampled_from([1, 3, 500]))
-    def start(self, first_pass: int) -> None:
+    @initialize(files=st.sampled_from([1, 3, 500]))
+    def start(self, files: int) -> None:
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(run, "FIRST_PASS_FILES", first_pass)
+        self.patch.setattr(first_pass, "FIRST_PASS_FILES", files)
         self.base = Path(tempfile.mkdtemp())
         self.workspace = Workspace(self.base, kept=KeptVectors(self.base / "vectors"))
         self.changed: set[str] = set()

@@ -29,7 +29,7 @@ NOTES = 24
 
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "FIRST_PASS_FILES", 10)
+    monkeypatch.setattr(first_pass, "FIRST_PASS_FILES", 10)
     monkeypatch.setattr(run, "COVERAGE_SECONDS", 0.0)
     monkeypatch.setattr(first_pass, "COMMIT_FILES", 6)
     monkeypatch.setattr(pipeline, "BATCH_FILES", 4)
@@ -54,7 +54,7 @@ def direct(tmp_path: Path) -> Callable[[Path], RealIndex]:
 
     def made(corpus: Path) -> RealIndex:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(run, "FIRST_PASS_FILES", 10_000)
+            patch.setattr(first_pass, "FIRST_PASS_FILES", 10_000)
             other = RealIndex(tmp_path / "direct", corpus)
             other.index()
             return other
