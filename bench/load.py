@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
+
 from bench import corpora
 from bench.figures import Figure, percentile
 from bench.searching import QUESTIONS
@@ -46,7 +48,7 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
         engine = _indexed(base, stack, files=10 if quick else FILES)
         home = {f"XDG_{kind}_HOME": str(base / kind.lower()) for kind in ("CONFIG", "DATA", "CACHE", "STATE")}
         env = {**home, "HOME": str(base), "EVERFIND_INDEX_DIR": str(base / "index")}
-        _, address, token = stack.enter_context(served_corpus(env))
+        pid, address, token = stack.enter_context(served_corpus(env))
 
         def connected() -> Connection:
             return connect(address, token)
@@ -55,6 +57,7 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
             return engine.search(SearchRequest(question))
 
         yield from _overhead(bare, connected)
+        yield from _processor_time(bare, connected, psutil.Process(pid))
         for clients in CLIENTS[:2] if quick else CLIENTS:
             yield from _throughput(bare, connected, clients, rounds=1 if quick else ROUNDS)
         yield from _saturation(connected)
@@ -88,6 +91,28 @@ def _overhead(bare: Ask, connected: Connected) -> Iterator[Figure]:
     yield Figure("bare engine, one caller, p50", alone, "ms")
     yield Figure("over gRPC on loopback, one client, p50", over_wire, "ms")
     yield Figure("  what the way costs, p50", over_wire - alone, "ms", 3.0, note=f"{len(times[0])} questions each")
+
+
+def _processor_time(bare: Ask, connected: Connected, server: psutil.Process) -> Iterator[Figure]:
+    """The same by the processor time of both sides, which says the same on a busy machine."""
+    here = psutil.Process()
+    with connected() as connection:
+        remote = _remote(connection)
+
+        def taken(ask: Ask, *processes: psutil.Process) -> float:
+            before = sum(_cpu_seconds(one) for one in processes)
+            for question in QUESTIONS[WARM:]:
+                ask(question)
+            return 1e3 * (sum(_cpu_seconds(one) for one in processes) - before) / len(QUESTIONS[WARM:])
+
+        alone, over_wire = taken(bare, here), taken(remote, here, server)
+    yield Figure("bare engine, processor time", alone, "ms")
+    yield Figure("over gRPC, processor time of both sides", over_wire, "ms")
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
 def _throughput(bare: Ask, connected: Connected, clients: int, *, rounds: int) -> Iterator[Figure]:

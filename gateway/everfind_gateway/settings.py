@@ -117,8 +117,8 @@ def load_settings(
         given["server"] = ""
     else:
         files = config_files.locate(config, cwd=here, may_be_missing=may_be_missing)
-    if workspace and not is_directory(workspace):
-        files, given = _for_named_workspace(workspace, files, given, may_be_missing=may_be_missing)
+        if workspace:
+            files, given = _for_named_workspace(workspace, files, given, may_be_missing=may_be_missing)
     layers = [
         _Layer("flag", given, here),
         _Layer("environment", _environment(), here),
@@ -130,8 +130,14 @@ def load_settings(
     if files.project is not None and files.instance and origins["index_dir"].source in ("user", "default"):
         merged["index_dir"] = files.project.root / config_files.PROJECT_DIRECTORY / "index"
         origins["index_dir"] = Origin("project", str(files.project.path))
+    return _settings(files, merged, origins, layers)
+
+
+def _settings(
+    files: SettingsFiles, merged: Mapping[str, Any], origins: Mapping[str, Origin], layers: list[_Layer]
+) -> Settings:
+    folders = parse_folders(files.folders_file)
     try:
-        folders = parse_folders(files.folders_file)
         return Settings(
             **merged,
             folders=folders,

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -61,32 +61,38 @@ def add(
         note(f"`{started.typed('index')}` makes it searchable")
 
 
+Target: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|PATH",
+        help="The folder, by its name or its path.",
+        show_default=False,
+        autocompletion=folder_names,
+    ),
+]
+KeepIndex: TypeAlias = Annotated[bool, typer.Option("--keep-index", help="Leave what is indexed of it searchable.")]
+Name: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--workspace",
+        metavar="NAME",
+        help="Delete the workspace of this name as a whole, in place of a folder.",
+        show_default=False,
+        autocompletion=workspace_names,
+    ),
+]
+Purge: TypeAlias = Annotated[
+    bool,
+    typer.Option("--purge", help="Leave nothing of it: no old version of the index, no vector kept for reuse."),
+]
+
+
 def remove(
     context: typer.Context,
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME|PATH",
-            help="The folder, by its name or its path.",
-            show_default=False,
-            autocompletion=folder_names,
-        ),
-    ] = "",
-    keep_index: Annotated[bool, typer.Option("--keep-index", help="Leave what is indexed of it searchable.")] = False,
-    name: Annotated[
-        str,
-        typer.Option(
-            "--workspace",
-            metavar="NAME",
-            help="Delete the workspace of this name as a whole, in place of a folder.",
-            show_default=False,
-            autocompletion=workspace_names,
-        ),
-    ] = "",
-    purge: Annotated[
-        bool,
-        typer.Option("--purge", help="Leave nothing of it: no old version of the index, no vector kept for reuse."),
-    ] = False,
+    target: Target = "",
+    keep_index: KeepIndex = False,
+    name: Name = "",
+    purge: Purge = False,
 ) -> None:
     """Remove a folder, and its text from the index. Its files stay as they are."""
     from everfind_core.numbers import count
@@ -113,29 +119,35 @@ def remove(
     emit(f"removed {printable(removed.folder.name)}  {shown_path(removed.folder.root)}  ({what})")
 
 
+Files: TypeAlias = Annotated[
+    bool, typer.Option("--files", help="List the files that the index holds, in place of folders.")
+]
+FolderOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--folder",
+        metavar="NAME",
+        help="With --files: of this folder only.",
+        show_default=False,
+        autocompletion=folder_names,
+    ),
+]
+Globs: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--glob", metavar="GLOB", help="With --files: only those whose path matches. Repeatable."),
+]
+Workspaces: TypeAlias = Annotated[
+    bool, typer.Option("--workspaces", help="List the named workspaces and their folders, in place of folders.")
+]
+
+
 def list_folders(
     context: typer.Context,
     *,
-    files: Annotated[
-        bool, typer.Option("--files", help="List the files that the index holds, in place of folders.")
-    ] = False,
-    folder: Annotated[
-        str,
-        typer.Option(
-            "--folder",
-            metavar="NAME",
-            help="With --files: of this folder only.",
-            show_default=False,
-            autocompletion=folder_names,
-        ),
-    ] = "",
-    globs: Annotated[
-        list[str] | None,
-        typer.Option("--glob", metavar="GLOB", help="With --files: only those whose path matches. Repeatable."),
-    ] = None,
-    workspaces: Annotated[
-        bool, typer.Option("--workspaces", help="List the named workspaces and their folders, in place of folders.")
-    ] = False,
+    files: Files = False,
+    folder: FolderOption = "",
+    globs: Globs = None,
+    workspaces: Workspaces = False,
     as_json: Json = False,
 ) -> None:
     """List the folders: name, path, and globs where it has some; or the indexed files, or the named workspaces."""

@@ -13,6 +13,7 @@ from everfind_gateway.cli.options import Json, ModeOption, given_path
 from everfind_gateway.render.streams import emit, emit_json, note
 
 if TYPE_CHECKING:
+    from everfind_gateway.evaluation.comparison import Comparison
     from everfind_gateway.evaluation.report import EvalReport
     from everfind_gateway.settings import Settings
 
@@ -78,7 +79,6 @@ def evaluate(
     their form.
     """
     from everfind_gateway.evaluation import comparison
-    from everfind_gateway.render.evaluation import comparison_text, report_text
 
     settings = runtime.runtime_of(context).settings(mode=mode)
     bars = comparison.parse_bars(at_least or ())
@@ -92,14 +92,20 @@ def evaluate(
     missed = comparison.missed(report, bars)
     if save is not None:
         comparison.save(report, save)
-    if as_json:
-        emit_json(report.as_json() | ({} if compared is None else {"compared": compared.as_json()}))
-    else:
-        emit(report_text(report) + ("" if compared is None else f"\n\n{comparison_text(compared)}"))
+    _show(report, compared, as_json=as_json)
     for name, bar, value in missed:
         note(f"everfind: {name} is {value:.4f}, and should be at least {bar:g}")
     if missed:
         raise typer.Exit(EXIT_CODES[ErrorKind.DATA])
+
+
+def _show(report: EvalReport, compared: Comparison | None, *, as_json: bool) -> None:
+    from everfind_gateway.render.evaluation import comparison_text, report_text
+
+    if as_json:
+        emit_json(report.as_json() | ({} if compared is None else {"compared": compared.as_json()}))
+    else:
+        emit(report_text(report) + ("" if compared is None else f"\n\n{comparison_text(compared)}"))
 
 
 def _refuse_with_own_index(**options: Path | None) -> None:

@@ -35,33 +35,46 @@ Targets: TypeAlias = Annotated[
 ]
 
 
+NO_FOLDER_HINT = (
+    "`everfind add DIR` adds a folder; `everfind index DIR --workspace NAME` indexes one apart from those added."
+)
+
+Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Process unchanged files, too.")]
+Rebuild: TypeAlias = Annotated[bool, typer.Option("--rebuild", help="Build a new index beside the old one, then swap.")]
+MaxFiles: TypeAlias = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Stop after N changed files; 0 is no limit.")
+]
+Concurrency: TypeAlias = Annotated[
+    int | None, typer.Option(metavar="N", min=0, max=256, help="Embedding calls under way at once.")
+]
+NameOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--workspace",
+        metavar="NAME",
+        help="Index the given directories apart from the added folders, in the workspace of this name; "
+        "`everfind --workspace NAME search …` asks it.",
+        show_default=False,
+        autocompletion=workspace_names,
+    ),
+]
+NoWait: TypeAlias = Annotated[
+    bool, typer.Option("--no-wait", help="Fail if another process is writing, instead of waiting for it.")
+]
+Verbose: TypeAlias = Annotated[bool, typer.Option("--verbose", "-v", help="Name each file on stderr.")]
+
+
 def index(
     context: typer.Context,
     targets: Targets = None,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Process unchanged files, too.")] = False,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Build a new index beside the old one, then swap.")
-    ] = False,
-    max_files: Annotated[int, typer.Option(metavar="N", min=0, help="Stop after N changed files; 0 is no limit.")] = 0,
-    concurrency: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=256, help="Embedding calls under way at once.")
-    ] = None,
-    name: Annotated[
-        str,
-        typer.Option(
-            "--workspace",
-            metavar="NAME",
-            help="Index the given directories apart from the added folders, in the workspace of this name; "
-            "`everfind --workspace NAME search …` asks it.",
-            show_default=False,
-            autocompletion=workspace_names,
-        ),
-    ] = "",
-    no_wait: Annotated[
-        bool, typer.Option("--no-wait", help="Fail if another process is writing, instead of waiting for it.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name each file on stderr.")] = False,
+    force: Force = False,
+    rebuild: Rebuild = False,
+    max_files: MaxFiles = 0,
+    concurrency: Concurrency = None,
+    name: NameOption = "",
+    no_wait: NoWait = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Index what is new or changed, and forget what is gone."""
@@ -79,9 +92,7 @@ def index(
             settings, targets or (), force=force, rebuild=rebuild, max_files=max_files, wait=not no_wait
         )
     except FolderNotFoundError as error:
-        hint = "`everfind add DIR` adds a folder; `everfind index DIR --workspace NAME` indexes one "
-        "apart from those added."
-        raise FolderNotFoundError(error.message, hint=error.hint if settings.server else hint) from None
+        raise FolderNotFoundError(error.message, hint=error.hint if settings.server else NO_FOLDER_HINT) from None
     view = RunView(verbose=verbose, quiet=as_json)
     started = time.monotonic()
     with runtime.open_workspace(settings) as workspace:

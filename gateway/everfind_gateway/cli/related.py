@@ -21,16 +21,22 @@ Target: TypeAlias = Annotated[
 ]
 
 
+Callers: TypeAlias = Annotated[bool, typer.Option("--callers", help="What calls it.")]
+Callees: TypeAlias = Annotated[bool, typer.Option("--callees", help="What it calls.")]
+References: TypeAlias = Annotated[
+    bool, typer.Option("--references", help="What names it without a call: subclasses, annotations, callbacks.")
+]
+Similar: TypeAlias = Annotated[bool, typer.Option("--similar", help="What is like it, by vectors.")]
+
+
 def related(
     context: typer.Context,
     target: Target,
     *,
-    callers: Annotated[bool, typer.Option("--callers", help="What calls it.")] = False,
-    callees: Annotated[bool, typer.Option("--callees", help="What it calls.")] = False,
-    references: Annotated[
-        bool, typer.Option("--references", help="What names it without a call: subclasses, annotations, callbacks.")
-    ] = False,
-    similar: Annotated[bool, typer.Option("--similar", help="What is like it, by vectors.")] = False,
+    callers: Callers = False,
+    callees: Callees = False,
+    references: References = False,
+    similar: Similar = False,
     limit: Limit = None,
     folder: Folders = None,
     include: Include = None,

@@ -70,16 +70,7 @@ def import_index(
         header = archive.header
         _check(index_directory, header, source, folders, recipe, overwrite=overwrite)
         _check_store(header, source, store)
-        create_place(index_directory)
-        free = shutil.disk_usage(index_directory).free
-        if free < header.size:
-            raise StorageFullError(
-                f"{header.size:,} bytes are needed in {index_directory}, {free:,} are free", hint="Free some space."
-            )
-        with scratch_directory(index_directory) as scratch:
-            archive.unpack(scratch)
-            _make_catalog(archive, source, scratch)
-            location = adopt_index(index_directory, scratch, header.manifest)
+        location = _unpacked(archive, source, index_directory)
     try:
         with opened(location, open_store) as target:
             location.read_calibration()
@@ -94,6 +85,21 @@ def import_index(
     make_current(index_directory, location)
     remove_others(index_directory, location)
     return header
+
+
+def _unpacked(archive: ArchiveReader, source: Path, index_directory: Path) -> IndexLocation:
+    """What the archive holds as the newest index, which does not answer yet."""
+    header = archive.header
+    create_place(index_directory)
+    free = shutil.disk_usage(index_directory).free
+    if free < header.size:
+        raise StorageFullError(
+            f"{header.size:,} bytes are needed in {index_directory}, {free:,} are free", hint="Free some space."
+        )
+    with scratch_directory(index_directory) as scratch:
+        archive.unpack(scratch)
+        _make_catalog(archive, source, scratch)
+        return adopt_index(index_directory, scratch, header.manifest)
 
 
 def _check(
