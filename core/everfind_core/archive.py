@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from everfind_core.errors import ArchiveUnusableError, StorageError, StorageFullError
-from everfind_core.index_directory import Manifest, check_format, manifest_from, storage_error
+from everfind_core.index_directory import storage_error
+from everfind_core.manifest import Manifest, check_format, manifest_from
 from everfind_core.model import Folder
 
 if TYPE_CHECKING:

@@ -20,7 +20,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError
-from everfind_core.index_directory import CALIBRATION, COVERAGE, INDEXES, MANIFEST
+from everfind_core.index_directory import (
+    CALIBRATION,
+    COVERAGE,
+    INDEXES,
+    MANIFEST,
+)
 from everfind_core.store_schema import TABLE_DIRECTORY
 
 FORMAT: Final = 1

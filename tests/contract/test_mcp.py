@@ -17,7 +17,7 @@ from everfind_core.json_form import gather_json, grep_json, search_json
 from everfind_core.model import GatherRequest, GrepRequest, SearchRequest
 from everfind_core.ports import Embedder
 from everfind_gateway.mcp import resources
-from everfind_gateway.setting_values import DEFAULT_TOOLS
+from everfind_gateway.setting_groups.serving import DEFAULT_TOOLS
 from tests.contract.conftest import Connected
 from tests.support.agents import MODES, Engines, Served, check_output, serve_engines, text_of, write_config
 from tests.support.corpus import FILES

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import pytest
 
-from everfind_gateway.setting_values import ToolName
+from everfind_gateway.setting_groups.serving import ToolName
 from tests.support.processes import Home
 
 pytestmark = pytest.mark.slow

@@ -65,6 +65,6 @@ def tool_names(context: typer.Context, args: list[str], incomplete: str) -> list
     """The names of the tools that agents can be offered."""
     from typing import get_args
 
-    from everfind_gateway.setting_values import ToolName
+    from everfind_gateway.setting_groups.serving import ToolName
 
     return list(get_args(ToolName))

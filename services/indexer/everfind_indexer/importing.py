@@ -24,15 +24,13 @@ from everfind_core.errors import (
 from everfind_core.index_directory import (
     CATALOG,
     IndexLocation,
-    Recipe,
     adopt_index,
-    check_recipe,
     create_place,
     current_index,
-    is_upgrade,
     make_current,
 )
 from everfind_core.lifecycle import Fate
+from everfind_core.manifest import Recipe, check_recipe, is_upgrade
 from everfind_core.model import FileRef, FileState, Folder, SkipReason
 from everfind_core.paths import check_relative
 from everfind_core.store_backends import StoreBackend, StoreChoice

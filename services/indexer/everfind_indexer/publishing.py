@@ -17,7 +17,14 @@ from typing import Any, Final
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexMissingError, StorageError
-from everfind_core.index_directory import INDEXES, PUBLISHER, IndexLocation, current_index, storage_error, write_json
+from everfind_core.index_directory import (
+    INDEXES,
+    PUBLISHER,
+    IndexLocation,
+    current_index,
+    storage_error,
+    write_json,
+)
 from everfind_core.object_place import ObjectPlace
 from everfind_core.published import KEPT_SECONDS, PUBLISHED, SIDECARS, Published, decoded
 from everfind_core.store_backends import StoreBackend

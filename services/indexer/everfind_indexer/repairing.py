@@ -19,14 +19,13 @@ from everfind_core.index_directory import (
     COVERAGE,
     INDEXES,
     IndexLocation,
-    Recipe,
     adopt_index,
-    check_recipe,
     current_index,
     index_directories,
     read_location,
     storage_error,
 )
+from everfind_core.manifest import Recipe, check_recipe
 from everfind_core.model import HealthFinding, Severity
 from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_core.written_files import WRITTEN, WrittenFiles, read_written

@@ -9,7 +9,12 @@ from everfind_core import __version__
 from everfind_core.calibration import as_used, floor_of
 from everfind_core.disk_use import bytes_below
 from everfind_core.errors import IndexMissingError
-from everfind_core.index_directory import CATALOG, FolderCoverage, IndexLocation, current_index
+from everfind_core.index_directory import (
+    CATALOG,
+    FolderCoverage,
+    IndexLocation,
+    current_index,
+)
 from everfind_core.model import Coverage, FolderStatus, HealthFinding, ModelInfo, WorkspaceStatus
 from everfind_core.table_size import table_size
 from everfind_core.watch_state import WatchState, read_watch_state, with_waiting

@@ -17,15 +17,13 @@ from everfind_core.index_directory import (
     FolderCoverage,
     IndexCoverage,
     IndexLocation,
-    Manifest,
-    Recipe,
-    check_recipe,
     create_index,
     current_index,
     index_directories,
     make_current,
     read_location,
 )
+from everfind_core.manifest import Manifest, Recipe, check_recipe
 from everfind_core.model import FileState, Folder, ModelInfo
 from everfind_core.ports import ChunkWriter
 from everfind_core.store_backends import StoreChoice

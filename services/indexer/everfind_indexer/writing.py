@@ -10,9 +10,10 @@ from pathlib import Path
 from everfind_core.archive import Header
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FolderNotFoundError, IndexDamagedError, IndexMissingError
-from everfind_core.index_directory import Recipe, check_place, check_recipe, current_index, is_upgrade
+from everfind_core.index_directory import check_place, current_index
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.lifecycle import REVISION as LIFECYCLE_REVISION
+from everfind_core.manifest import Recipe, check_recipe, is_upgrade
 from everfind_core.model import Calibration, Folder, IndexReport, IndexRequest, LineKind, ModelInfo
 from everfind_core.ports import Chunker, Embedder, EventSink
 from everfind_core.published import KEPT_SECONDS

@@ -7,7 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from everfind_core.index_directory import POINTER, IndexCoverage, IndexLocation, current_index
+from everfind_core.index_directory import (
+    POINTER,
+    IndexCoverage,
+    IndexLocation,
+    current_index,
+)
 from everfind_core.ports import ChunkReader, ChunkSnapshot
 from everfind_searcher.settings import SearcherSettings
 

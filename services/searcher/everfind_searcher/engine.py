@@ -8,8 +8,9 @@ from functools import partial
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexDamagedError, IndexMissingError
-from everfind_core.index_directory import IndexCoverage, Recipe, check_recipe
+from everfind_core.index_directory import IndexCoverage
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
+from everfind_core.manifest import Recipe, check_recipe
 from everfind_core.model import (
     Filters,
     GatherAnswer,

@@ -15,12 +15,9 @@ from everfind_core.errors import (
     StorageFullError,
 )
 from everfind_core.index_directory import (
-    FORMAT,
     GENERATIONS_PER_INDEX,
     FolderCoverage,
     IndexCoverage,
-    Manifest,
-    Recipe,
     check_place,
     check_writable,
     create_index,
@@ -29,6 +26,7 @@ from everfind_core.index_directory import (
     storage_error,
     write_json,
 )
+from everfind_core.manifest import FORMAT, Manifest, Recipe
 from everfind_core.model import Coverage, Folder, ModelInfo
 
 MODEL = ModelInfo("m", "r", 384, 256, "mean")

@@ -26,11 +26,10 @@ from everfind_core.errors import (
 from everfind_core.index_directory import (
     FolderCoverage,
     IndexCoverage,
-    Manifest,
-    Recipe,
     create_index,
     make_current,
 )
+from everfind_core.manifest import Manifest, Recipe
 from everfind_core.model import (
     AddFolderRequest,
     Coverage,

@@ -28,11 +28,10 @@ from everfind_core.folder_rules import is_readable
 from everfind_core.index_directory import (
     FolderCoverage,
     IndexCoverage,
-    Manifest,
-    Recipe,
     create_index,
     make_current,
 )
+from everfind_core.manifest import Manifest, Recipe
 from everfind_core.model import Coverage, Folder
 from everfind_gateway.config_files import SettingsFile, read_project_file, read_user_file
 from everfind_gateway.folders import add_folders, find_folder, parse_folders, remove_folder

@@ -13,7 +13,7 @@ import pytest
 from everfind_core import __version__
 from everfind_core.chunking import TextChunker
 from everfind_core.errors import IndexIncompatibleError
-from everfind_core.index_directory import Manifest, Recipe, is_upgrade
+from everfind_core.manifest import Manifest, Recipe, is_upgrade
 from everfind_core.model import IndexRequest
 from everfind_indexer.writing import UPGRADED
 from tests.support.fakes import MODEL

@@ -15,13 +15,12 @@ from everfind_core.index_directory import (
     FolderCoverage,
     IndexCoverage,
     IndexLocation,
-    Manifest,
-    Recipe,
     create_index,
     make_current,
 )
 from everfind_core.lexical import REVISION as LEXICAL_REVISION
 from everfind_core.lexical import document_terms
+from everfind_core.manifest import Manifest, Recipe
 from everfind_core.model import (
     Coverage,
     FileRef,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.index_directory import Manifest, Recipe, create_index
+from everfind_core.index_directory import create_index
+from everfind_core.manifest import Manifest, Recipe
 from everfind_core.model import (
     Abstention,
     FileRef,

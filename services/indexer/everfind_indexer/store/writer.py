@@ -16,8 +16,8 @@ import pyarrow as pa
 from lance.fragment import FragmentMetadata, write_fragments
 
 from everfind_core.errors import IndexIncompatibleError
-from everfind_core.index_directory import REBUILD_HINT
 from everfind_core.lifecycle import Fate
+from everfind_core.manifest import REBUILD_HINT
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks, StoredChunk
 from everfind_core.store_schema import (

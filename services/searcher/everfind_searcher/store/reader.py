@@ -13,7 +13,7 @@ import numpy.typing as npt
 from lance.dataset import Session  # type: ignore[attr-defined]  # public, but lance imports it under this name
 
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError
-from everfind_core.index_directory import REBUILD_HINT
+from everfind_core.manifest import REBUILD_HINT
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError
-from everfind_core.index_directory import REBUILD_HINT
+from everfind_core.manifest import REBUILD_HINT
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.sqlite_schema import DATABASE, FORMAT, GENERATION, right_schema, schema_of
