@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from everfind_core.errors import FolderExistsError, InvalidRequestError
 from everfind_core.folder_rules import check_globs
-from everfind_core.paths import decode_os_path, encode_os_path
+from everfind_core.paths import encode_os_path
 from everfind_core.whole_files import replace_file
 from everfind_gateway import config_files
 from everfind_gateway.folders import add_folders, parse_folders
@@ -94,13 +94,16 @@ def _usable(name: str, value: Any, settings: Settings, left: list[LeftOut]) -> b
 
 def _addable(folder: WantedFolder, settings: Settings, left: list[LeftOut]) -> bool:
     file = settings.files.folders_file
-    root = encode_os_path(Path(folder.path).resolve())
+    resolved = Path(folder.path).resolve()
+    root = encode_os_path(resolved)
     why = ""
     if any(other.root == root for other in parse_folders(file)):
         why = "it is added already"
     elif not Path(folder.path).is_dir():
         why = "it is no directory on this machine"
-    elif file.project and not Path(decode_os_path(root)).is_relative_to(file.root):
+    elif resolved == resolved.parent:
+        why = "it is everything on this machine; add what you want of it with `everfind add DIR`"
+    elif file.project and not resolved.is_relative_to(file.root):
         why = f"it lies outside the project {file.root}"
     else:
         why = _unusable_rules(folder)

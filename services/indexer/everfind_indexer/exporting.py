@@ -120,6 +120,7 @@ def _write_lines(path: Path, catalog: Catalog) -> None:
                 told: dict[str, Any] = {
                     "folder": state.ref.folder,
                     "path": state.ref.path,
+                    "size": state.size,
                     "content_hash": state.content_hash,
                     "chunks": state.chunks,
                     "tokens": state.tokens,

@@ -186,14 +186,14 @@ def _make_catalog(archive: ArchiveReader, source: Path, directory: Path) -> None
 
 
 def _state(told: Mapping[str, Any], folders: frozenset[str]) -> FileState:
-    """What an archive tells of a file. No stat matches it, so the next run compares its content."""
+    """What an archive tells of a file. No file's times match it, so the next run compares its content."""
     ref = FileRef(str(told["folder"]), str(told["path"]))
     check_relative(ref.path, field="path")
     if ref.folder not in folders or int(told["chunks"]) < 0:
         raise ValueError("a file of no folder")
     return FileState(
         ref=ref,
-        size=-1,
+        size=max(0, int(told.get("size", 0))),  # archives of earlier versions do not tell it
         mtime_ns=0,
         ctime_ns=0,
         inode=0,

@@ -156,6 +156,13 @@ def test_docs_rag_mcp(everfind: Run, home: Path, user_config: Path, monkeypatch:
     assert everfind("config", "mcp_name").out.startswith("mcp_name           proj-docs")
 
 
+def test_a_vault_that_is_the_whole_machine_is_left_out(everfind: Run, home: Path, user_config: Path) -> None:
+    config = docs_rag_config(home / "proj", vaultPath="/")
+    written = imported(everfind, "docs-rag-mcp", config)
+    assert left_out(written)["/"].startswith("it is everything on this machine")
+    assert "folders" not in tomllib.loads(user_config.read_text())
+
+
 def test_a_named_model_comes_with_its_floor_and_two_vaults_keep_their_own_rules(
     everfind: Run, home: Path, user_config: Path
 ) -> None:

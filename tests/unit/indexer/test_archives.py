@@ -70,8 +70,9 @@ def test_an_imported_index_answers_at_once_and_embeds_nothing(made: RealIndex, a
     theirs, ours = other.engine().status(), made.engine().status()
     assert replace(theirs.coverage, skipped={}) == replace(ours.coverage, skipped={})
     assert theirs.indexed_at == ours.indexed_at
-    sizes = [(f.ref, f.chunks, f.tokens) for f in made.engine().indexed_files()]
-    assert [(f.ref, f.chunks, f.tokens) for f in other.engine().indexed_files()] == sizes
+    sizes = [(f.ref, f.size, f.chunks, f.tokens) for f in made.engine().indexed_files()]
+    assert [(f.ref, f.size, f.chunks, f.tokens) for f in other.engine().indexed_files()] == sizes
+    assert all(size == (other.corpus / ref.path).stat().st_size for ref, size, _, _ in sizes)
     report = other.index()
     assert (report.indexed, report.unchanged, report.chunks_embedded) == (0, NOTES, 0)
     assert other.content() == made.content()
