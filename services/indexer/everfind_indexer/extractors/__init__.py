@@ -12,7 +12,7 @@ from everfind_indexer.extractors.formats import LOOKS, Format, extension_of
 from everfind_indexer.extractors.text import TextExtractor
 from everfind_indexer.extractors.worker import DocumentReader
 
-REVISION = "3"
+REVISION = "4"
 """Changes whenever a file could give another document; an index made by another revision must be built again."""
 
 _HEAD_BYTES = 4_096

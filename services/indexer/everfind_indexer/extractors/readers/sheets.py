@@ -41,6 +41,8 @@ def _trimmed(row: list[str]) -> list[str]:
 
 
 def _cell(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).upper()  # as spreadsheets show it
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     if isinstance(value, dt.datetime) and value.time() == dt.time():
