@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from everfind_core.chunking.headed import Heading, headed, is_blank
 from everfind_core.chunking.structure import BLANK, Structure, column_of
+from everfind_core.chunking.titles import with_title
 
 _PARAGRAPH = 60
 _ITEM = 30
@@ -42,7 +43,7 @@ def analyse(lines: Sequence[str]) -> Structure:
             headings.append(heading)
             number = heading.last
         number += 1
-    return headed(strengths, headings)
+    return headed(strengths, with_title(lines, headings))
 
 
 def _is_indented(lines: Sequence[str]) -> bool:

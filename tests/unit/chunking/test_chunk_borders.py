@@ -46,7 +46,7 @@ def test_markdown_headings(text: str, titles: list[tuple[int, str]]) -> None:
         ("Title\n=====\n\ntext\n\nPart\n----\n", ["Title", "Part"]),
         ("=====\nTitle\n=====\n\ntext", ["Title"]),
         ("1. Scope\n\ntext\n\n1.2 Terms\n\n3. an item that ends.\n\n", ["1. Scope", "1.2 Terms"]),
-        ("NAME\n    ls - list\n\nSEE ALSO\n    dir", ["NAME", "SEE ALSO"]),
+        ("NAME\n    ls - list\n\nSEE ALSO\n    dir", ["ls - list", "SEE ALSO"]),
         ("= Document\n\n== Section\n\ntext", ["Document", "Section"]),
         ("text\n=====\n".replace("\n", "\nmore\n"), []),
         ("a very ordinary line\nand the next\n----\n", []),
