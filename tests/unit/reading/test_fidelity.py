@@ -75,7 +75,9 @@ def test_slides_are_pages_with_their_titles_and_tables(extraction: Extraction, s
     titles, tables = [phrase(made) for _ in range(5)], [table_of(made, 3, 2) for _ in range(5)]
     for title, table in zip(titles, tables, strict=True):
         slide = show.slides.add_slide(show.slide_layouts[5])
-        slide.shapes.title.text = title
+        heading = slide.shapes.title
+        assert heading is not None
+        heading.text = title
         grid = slide.shapes.add_table(3, 2, Inches(1), Inches(2), Inches(6), Inches(1)).table
         for row, cells in enumerate(table):
             for column, text in enumerate(cells):
