@@ -16,7 +16,7 @@ class Weights:
     """
 
     semantic: float = 0.5
-    semantic_slope: float = 1.0
+    semantic_slope: float = 0.8
     clear_cosine: float = 0.6
     semantic_least: float = 0.2
     semantic_most: float = 0.8
