@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from everfind_core.model import IndexStage
 from everfind_core.ports import ChunkWriter
-from everfind_indexer.pipeline import Clock
+from everfind_indexer.pipeline import BATCH_TOKENS, Clock
 from everfind_indexer.preparing import PreparedFile
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 FIRST_PASS_FILES = 500
 """So many files without vectors, or more, are taken in twice. Fewer are embedded as fast as it would pay."""
+
+FED_TOKENS = 4 * BATCH_TOKENS
+"""So much is given to the embedder at once beside the first pass, for the store is read each time."""
 
 COMMIT_FILES = 200
 COMMIT_TEXT = 4_000_000

@@ -34,10 +34,10 @@ from everfind_core.model import (
 from everfind_core.ports import Embedder, EventSink, FileChunks
 from everfind_indexer.backlog import Backlog
 from everfind_indexer.calibrating import calibrate, is_due
-from everfind_indexer.first_pass import FirstPass, pays
+from everfind_indexer.first_pass import FED_TOKENS, FirstPass, pays
 from everfind_indexer.found import FoundFile
 from everfind_indexer.looking import Changed, Looker, Settled, Unreadable
-from everfind_indexer.pipeline import BATCH_TOKENS, Clock, Committed, Pipeline
+from everfind_indexer.pipeline import Clock, Committed, Pipeline
 from everfind_indexer.planning import outermost, plan
 from everfind_indexer.preparing import Preparation, PreparedFile
 from everfind_indexer.settling import settle_documents
@@ -201,7 +201,7 @@ class Run:
 
     def _feed(self) -> None:
         """Let the embedder never be idle."""
-        while self._pipeline.has_room() and (refs := self._backlog.first(BATCH_TOKENS)):
+        while self._pipeline.has_room() and (refs := self._backlog.first(FED_TOKENS)):
             self._pipeline.add(self._backlog.take(refs), wait=False)
 
     # --- one folder ---------------------------------------------------------------------------------------------------
