@@ -24,6 +24,19 @@ MAX_NAME = 100
 _ROOTS_HINT = "Its operator sets folder_roots (EVERFIND_FOLDER_ROOTS) to directories below which they may."
 
 
+def meant_folder(folders: Sequence[Folder], target: str) -> Folder | None:
+    """The folder with this name, else the one with this root (string form); None if there is none.
+
+    Raises:
+        InvalidRequestError: ``target`` is empty.
+    """
+    if not target.strip():
+        raise InvalidRequestError.of("folder", "it is empty", hint="Give a folder's name or its path.")
+    root = target.rstrip("/") or "/"
+    by_root = next((folder for folder in folders if folder.root == root), None)
+    return next((folder for folder in folders if folder.name == target), by_root)
+
+
 def named_folder(folders: Sequence[Folder], target: str) -> Folder:
     """The folder with this name, else the one with this root (string form).
 
@@ -31,11 +44,8 @@ def named_folder(folders: Sequence[Folder], target: str) -> Folder:
         FolderNotFoundError: there is none.
         InvalidRequestError: ``target`` is empty.
     """
-    if not target.strip():
-        raise InvalidRequestError.of("folder", "it is empty", hint="Give a folder's name or its path.")
-    root = target.rstrip("/") or "/"
-    for folder in (*(f for f in folders if f.name == target), *(f for f in folders if f.root == root)):
-        return folder
+    if (found := meant_folder(folders, target)) is not None:
+        return found
     names = ", ".join(sorted(folder.name for folder in folders)) or "none"
     raise FolderNotFoundError(
         f"no folder has the name or path {target!r}; there are {names}", hint="`everfind list` shows the folders."

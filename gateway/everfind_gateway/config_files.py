@@ -285,7 +285,19 @@ def _walk_up(start: Path | None) -> Path | None:
         candidate = directory / PROJECT_DIRECTORY / FILE_NAME
         if os.path.isfile(candidate):  # noqa: PTH113 - False where a parent cannot be read, instead of an error
             return candidate
+        if _is_linked_worktree(directory):
+            return None  # the checkout around it has other files, and must not answer for these
     return None
+
+
+def _is_linked_worktree(directory: Path) -> bool:
+    """Whether git has made a directory as a further work tree of a repository (gitrepository-layout(5))."""
+    try:
+        with (directory / ".git").open("rb") as file:
+            words = file.read(4096).split(b":", 1)
+    except OSError:
+        return False
+    return words[0] == b"gitdir" and Path(os.fsdecode(words[-1]).strip()).parent.name == "worktrees"
 
 
 @contextlib.contextmanager

@@ -13,7 +13,15 @@ from everfind_core.errors import (
     InvalidRequestError,
     UntrustedSettingError,
 )
-from everfind_core.folder_rules import check_globs, check_name, directory_of, free_name, indexed_folders, new_name
+from everfind_core.folder_rules import (
+    check_globs,
+    check_name,
+    directory_of,
+    free_name,
+    indexed_folders,
+    meant_folder,
+    new_name,
+)
 from everfind_core.model import Folder
 from everfind_core.paths import decode_os_path, encode_os_path, typed_path
 from everfind_gateway import config_files
@@ -89,21 +97,17 @@ def remove_folder(file: SettingsFile, folder: Folder) -> None:
 
 
 def find_folder(folders: Sequence[Folder], target: str) -> Folder:
-    """The folder with this name, else the one with this path.
+    """The folder with this name, else the one with this path, which may be relative or lead over links.
 
     Raises:
         FolderNotFoundError: there is none.
         InvalidRequestError: ``target`` is empty.
     """
-    if not target.strip():
-        raise InvalidRequestError.of("folder", "it is empty", hint="Give a folder's name or its path.")
-    for folder in folders:
-        if folder.name == target:
-            return folder
-    root = encode_os_path(os.path.realpath(existing_path(target)))
-    for folder in folders:
-        if root == folder.root or encode_os_path(os.path.abspath(target)) == folder.root:  # noqa: PTH100 - links kept
-            return folder
+    if (found := meant_folder(folders, target)) is not None:
+        return found
+    for path in (os.path.realpath(existing_path(target)), os.path.abspath(target)):  # noqa: PTH100 - links kept
+        if (found := meant_folder(folders, encode_os_path(path))) is not None:
+            return found
     raise FolderNotFoundError(
         f"no folder has the name or path {target!r}{did_you_mean(target, [f.name for f in folders])}",
         hint="`everfind list` shows the folders; `everfind add DIR` adds one.",

@@ -345,3 +345,17 @@ def test_a_project_must_not_index_into_git(project: Path) -> None:
     (project / ".everfind" / "config.toml").write_text('index_dir = ".git/x"\n')
     with pytest.raises(ConfigError, match=r"\.git"):
         load_settings(cwd=project)
+
+
+def test_a_worktree_inside_a_project_is_not_answered_from_the_project(project: Path, user_config: Path) -> None:
+    (project / ".everfind" / "config.toml").write_text("folders = []\n")
+    (project / ".git").mkdir()
+    tree, module = project / "trees" / "w", project / "vendor" / "m"
+    for place, linked in ((tree, "worktrees/w"), (module, "modules/m")):
+        (place / "src").mkdir(parents=True)
+        (place / ".git").write_text(f"gitdir: {project}/.git/{linked}\n")
+    assert load_settings(cwd=module / "src").files.folders_file.root == project
+    assert load_settings(cwd=tree / "src").files.project is None
+    (tree / ".everfind").mkdir()
+    (tree / ".everfind" / "config.toml").write_text("folders = []\n")
+    assert load_settings(cwd=tree / "src").files.folders_file.root == tree
