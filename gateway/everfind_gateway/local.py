@@ -132,9 +132,9 @@ def open_local(settings: Settings, models: Models | None = None) -> LocalWorkspa
     return LocalWorkspace(settings, models)
 
 
-def open_followed(settings: Settings) -> LocalWorkspace:
+def open_followed(settings: Settings, models: Models | None = None) -> LocalWorkspace:
     """The same for a server: where ``settings`` allow it, an index that was made is kept up with its folders."""
-    workspace = LocalWorkspace(settings)
+    workspace = LocalWorkspace(settings, models)
     if settings.watch:
         workspace.follow(create=False)
     return workspace

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -24,7 +27,9 @@ from everfind_gateway.workspace import is_directory, open_followed_workspace
 
 if TYPE_CHECKING:
     from everfind_gateway.http_server import HttpOptions
+    from everfind_gateway.mcp.corpora import Corpora
     from everfind_gateway.mcp.corpus import Corpus
+    from everfind_gateway.settings import Settings
 
 KEPT_TOKEN = "mcp-token"  # noqa: S105 - the file's name
 
@@ -118,13 +123,14 @@ def _serve_http(started: Runtime, flags: dict[str, Any], options: HttpOptions) -
 
     from everfind_gateway.mcp.server import build_server
 
-    server = build_server(corpus, settings)
-    with listen(options) as listening:
-        corpus.warm_up()
-        try:
-            serve_http(server, options, listening, where)
-        finally:
-            close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED])
+    with others_of(settings) as others:
+        server = build_server(corpus, settings, others=others)
+        with listen(options) as listening:
+            corpus.warm_up()
+            try:
+                serve_http(server, options, listening, where)
+            finally:
+                close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED], others)
 
 
 def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
@@ -143,8 +149,9 @@ def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
     from everfind_gateway.mcp.stdio import serve
 
     activity = Activity()
-    code = serve(build_server(corpus, settings, activity=activity), activity, wire)
-    close_corpus(corpus, code)
+    with others_of(settings) as others:
+        code = serve(build_server(corpus, settings, activity=activity, others=others), activity, wire)
+        close_corpus(corpus, code, others)
     if code:
         raise typer.Exit(code)
 
@@ -159,9 +166,29 @@ def corpus_of(started: Runtime, flags: dict[str, Any]) -> Corpus:
     return Corpus(lambda: started.load(**flags), open_followed_workspace)
 
 
-def close_corpus(corpus: Corpus, code: int) -> None:
+@contextlib.contextmanager
+def others_of(settings: Settings) -> Iterator[Corpora | None]:
+    """The other workspaces of this machine that `workspaces` lists; None if it lists none, or a server is asked.
+
+    Raises:
+        WorkspaceNotFoundError, ConfigError: one that is listed is not there.
+    """
+    if not settings.workspaces or settings.server:
+        yield None
+        return
+    from everfind_gateway.local import open_followed, open_models
+    from everfind_gateway.mcp.corpora import Corpora
+    from everfind_gateway.served import Served
+
+    with contextlib.closing(open_models()) as models:
+        opening = partial(open_followed, models=models)
+        yield Corpora(Served(settings.workspaces), opening, limit=settings.max_workspaces)
+
+
+def close_corpus(corpus: Corpus, code: int, others: Corpora | None = None) -> None:
     """Close it; or end the process at once where native code still runs, which must not meet its end half-way."""
-    if not corpus.close():
+    closed = [corpus.close(), others is None or others.close()]
+    if not all(closed):
         os._exit(code)
 
 

@@ -239,8 +239,36 @@ class CodebaseSearchArguments(Arguments):
     directory_path: Annotated[Name, Field(description="Absolute path of the code base, or a part of it.")]
 
 
-def input_schema(model: type[Arguments]) -> dict[str, Any]:
-    """The JSON schema of a tool's arguments: one flat object, without references, unions or titles."""
+WORKSPACE = "workspace"
+"""The argument of every tool of a server that answers from several workspaces."""
+
+_WORKSPACE = {
+    "type": "string",
+    "default": "",
+    "maxLength": MAX_VALUE,
+    "description": "The workspace to ask: an absolute directory in it, such as that of the project you work on, or its "
+    "name. Left out: the server's own.",
+}
+
+
+def split_workspace(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The workspace that a call asks for, empty for the server's own, and its other arguments.
+
+    Raises:
+        InvalidRequestError: it is no text.
+    """
+    rest = dict(given)
+    asked = rest.pop(WORKSPACE, None) or ""
+    if not isinstance(asked, str) or len(asked) > MAX_VALUE:
+        raise InvalidRequestError.of(WORKSPACE, f"it needs a name or a directory of at most {MAX_VALUE} characters")
+    return asked, rest
+
+
+def input_schema(model: type[Arguments], *, several: bool = False) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments: one flat object, without references, unions or titles.
+
+    With ``several`` workspaces it has one argument more, for the one that is meant.
+    """
     schema = model.model_json_schema()
     properties = schema.get("properties", {})
     for name, described in properties.items():
@@ -248,6 +276,8 @@ def input_schema(model: type[Arguments]) -> dict[str, Any]:
         if name in ("mode", "rerank"):
             described.pop("default", None)
     required = {"required": schema["required"]} if "required" in schema else {}
+    if several:
+        properties[WORKSPACE] = _WORKSPACE
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
 

@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import mcp_types as types
@@ -21,8 +22,9 @@ from mcp.shared.exceptions import MCPError
 from everfind_core import __version__
 from everfind_core.errors import ErrorKind, EverfindError, InvalidRequestError
 from everfind_gateway.mcp import prompts, resources
-from everfind_gateway.mcp.arguments import input_schema, parse
+from everfind_gateway.mcp.arguments import input_schema, parse, split_workspace
 from everfind_gateway.mcp.calls import Call, Result, Tell, Threads
+from everfind_gateway.mcp.corpora import Corpora
 from everfind_gateway.mcp.corpus import Corpus
 from everfind_gateway.mcp.indexing import INDEX_TOOL, aliases
 from everfind_gateway.mcp.outputs import output_schema
@@ -61,9 +63,11 @@ def offered_tools(names: Sequence[str]) -> tuple[Tool, ...]:
     return tuple(tool for tool in every if tool.name in names)
 
 
-def build_server(corpus: Corpus, settings: Settings, *, activity: Activity | None = None) -> Server[None]:
-    """A server for one workspace, with the name, description and tools that ``settings`` give it."""
-    handlers = _Handlers(corpus, offered_tools(settings.mcp_tools), activity or Activity())
+def build_server(
+    corpus: Corpus, settings: Settings, *, activity: Activity | None = None, others: Corpora | None = None
+) -> Server[None]:
+    """A server with the name, description and tools that ``settings`` give it; a call may name one of ``others``."""
+    handlers = _Handlers(corpus, offered_tools(settings.mcp_tools), activity or Activity(), others)
     names = [tool.name for tool in handlers.tools]
     folders = None if settings.server else settings.folders
 
@@ -94,13 +98,14 @@ async def _nothing_to_hold(_server: Server[None]) -> AsyncIterator[None]:
 class _Handlers:
     """What the server does for each kind of request."""
 
-    def __init__(self, corpus: Corpus, tools: Sequence[Tool], activity: Activity) -> None:
+    def __init__(self, corpus: Corpus, tools: Sequence[Tool], activity: Activity, others: Corpora | None) -> None:
         self.tools = tools
+        self._others = others
         self._corpus = corpus
         self._activity = activity
         self._by_name = {tool.name: tool for tool in tools}
         self._reading = {tool.name for tool in tools if tool.read_only}
-        self._schemas = {tool.name: input_schema(tool.arguments) for tool in tools}
+        self._schemas = {tool.name: input_schema(tool.arguments, several=others is not None) for tool in tools}
         self._threads = Threads()
 
     def tool_input_schema(self, name: str) -> Mapping[str, Any] | None:
@@ -224,9 +229,19 @@ class _Handlers:
             raise InvalidRequestError.of(
                 "name", f"there is no tool {name[:100]!r}{did_you_mean(name, self._by_name)}; there are {known}"
             )
+        asked = ""
+        if self._others is not None:
+            asked, given = split_workspace(given)
         arguments = parse(tool.arguments, given)
         tell: Tell | None = context.session.report_progress if context.meta else None
-        return await self._threads.run(lambda call: tool.run(call, arguments), Call(self._corpus), tell)
+
+        def run(call: Call) -> Result:
+            if self._others is None or not asked:
+                return tool.run(call, arguments)
+            with self._others.hold(asked) as corpus:
+                return tool.run(replace(call, corpus=corpus), arguments)
+
+        return await self._threads.run(run, Call(self._corpus), tell)
 
     async def _read(self, work: Callable[[Call], T]) -> T:
         """What ``work`` gives, its errors as errors of the protocol: a resource has no other place for them."""

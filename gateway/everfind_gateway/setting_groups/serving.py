@@ -115,8 +115,8 @@ class ServingSettings(BaseModel):
     )
     workspaces: tuple[Annotated[str, Field(min_length=1)], ...] = setting(
         (),
-        "What `everfind serve` answers from besides its own workspace: named workspaces, and directories (with a `/`), "
-        "of which each stands for the projects with folders of their own in it. In the environment: separated by "
+        "What `serve` and `mcp` answer from besides their own workspace: named workspaces, and directories (with a "
+        "`/`), of which each stands for the projects with folders of their own in it. In the environment: separated by "
         "commas.",
         group="Server",
         shown_default="none",

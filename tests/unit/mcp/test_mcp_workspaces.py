@@ -1,0 +1,121 @@
+"""A server of several workspaces: a call names one by name or directory; without others there is no such argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp import Client
+
+from everfind_core.errors import OverloadedError, UnavailableError
+from everfind_gateway.mcp.corpora import Corpora
+from everfind_gateway.mcp.server import build_server
+from everfind_gateway.served import Served as ServedWorkspaces
+from everfind_gateway.settings import Settings
+from tests.support.agents import Served, text_of
+from tests.support.gateway import FakeEngines, make_hit
+
+
+class Opening:
+    """Opens engines whose hits tell the index they are of, and counts."""
+
+    def __init__(self) -> None:
+        self.opened: list[str] = []
+        self.closed: list[str] = []
+
+    @contextmanager
+    def __call__(self, settings: Settings) -> Iterator[Any]:
+        name = settings.index_dir.parent.parent.name
+        self.opened.append(name)
+        yield FakeEngines(hits=(make_hit(f"{name}.py"),))
+        self.closed.append(name)
+
+
+@pytest.fixture
+def src(home: Path) -> Path:
+    for name in ("a", "b", "c"):
+        (home / "src" / name / ".everfind").mkdir(parents=True)
+        (home / "src" / name / ".everfind" / "config.toml").write_text("folders = []\n")
+    return home / "src"
+
+
+@pytest.fixture
+def opening() -> Opening:
+    return Opening()
+
+
+@pytest.fixture
+def others(src: Path, opening: Opening) -> Corpora:
+    return Corpora(ServedWorkspaces([str(src)]), opening, limit=2)
+
+
+def call(served: Served, others: Corpora | None, tool: str, **arguments: Any) -> types.CallToolResult:
+    async def main() -> types.CallToolResult:
+        corpus = served.corpus()
+        try:
+            async with Client(build_server(corpus, served.settings(), others=others)) as client:
+                return await client.call_tool(tool, arguments)
+        finally:
+            corpus.close()
+
+    return anyio.run(main)
+
+
+def hits(result: types.CallToolResult) -> list[str]:
+    assert not result.is_error, text_of(result)
+    return [hit["path"] for hit in (result.structured_content or {})["hits"]]
+
+
+def test_a_call_is_answered_from_the_workspace_that_it_names(
+    served: Served, others: Corpora, opening: Opening, src: Path
+) -> None:
+    assert hits(call(served, others, "search", query="x")) == ["src/auth.py"]
+    assert hits(call(served, others, "search", query="x", workspace="")) == ["src/auth.py"]
+    for name in ("a", "b", "a", "c", "a"):
+        assert hits(call(served, others, "search", query="x", workspace=f"{src}/{name}/deep")) == [f"{name}.py"]
+    assert opening.opened == ["a", "b", "c"]
+    assert opening.closed == ["b"]
+    assert others.close()
+    assert sorted(opening.closed) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("asked", ["/", "a", "/nowhere", "../a", "\0"])
+def test_what_is_not_served_is_not_there(served: Served, others: Corpora, opening: Opening, asked: str) -> None:
+    result = call(served, others, "search", query="x", workspace=asked)
+    assert result.is_error
+    assert "there is no workspace" in text_of(result)
+    assert opening.opened == []
+
+
+def test_the_argument_is_there_where_there_are_several(served: Served, others: Corpora) -> None:
+    refused = call(served, None, "search", query="x", workspace="/a")
+    assert refused.is_error
+    assert "workspace" in text_of(refused)
+    assert "needs a name or a directory" in text_of(call(served, others, "search", query="x", workspace=5))
+
+    async def schemas(one: Corpora | None) -> list[bool]:
+        corpus = served.corpus()
+        async with Client(build_server(corpus, served.settings(), others=one)) as client:
+            listed = await client.list_tools()
+        corpus.close()
+        return ["workspace" in tool.input_schema["properties"] for tool in listed.tools]
+
+    assert set(anyio.run(schemas, None)) == {False}
+    assert set(anyio.run(schemas, others)) == {True}
+
+
+def test_what_is_in_use_is_not_closed(others: Corpora, opening: Opening, src: Path) -> None:
+    with others.hold(f"{src}/a") as one, others.hold(f"{src}/b") as two, one.call(), two.call():
+        with pytest.raises(OverloadedError, match="2 workspaces in use"), others.hold(f"{src}/c"):
+            pass
+        assert opening.closed == []
+    with others.hold(f"{src}/c") as three, three.call():
+        assert opening.closed == ["a"]
+    assert others.close()
+    with pytest.raises(UnavailableError), others.hold(f"{src}/a"):
+        pass
