@@ -35,7 +35,7 @@ from everfind_gateway.named_workspaces import named_workspace
 from everfind_gateway.running import running_server
 from everfind_gateway.scaffold import project
 from everfind_gateway.serving import open_serving
-from everfind_gateway.settings import load_settings
+from everfind_gateway.settings import Settings, load_settings
 from everfind_rpc.auth import Scope, TokenFile
 from everfind_rpc.clients.indexer import RemoteIndexer
 from everfind_rpc.clients.searcher import RemoteSearcher
@@ -203,7 +203,7 @@ def test_what_is_not_there_is_said_alike(spaces: Spaces, asked: str) -> None:
 
 
 def test_status_says_which_are_open(server: Spaces) -> None:
-    for name in ("lib", "alpha", "beta"):
+    for name in ("", "lib", "alpha", "beta"):
         server.reach(name).searcher.search(SearchRequest("animal"))
     status = server.reach("beta").indexer.status()
     alpha, beta = f"{server.base}/src/alpha", f"{server.base}/src/beta"
@@ -215,11 +215,18 @@ def test_status_says_which_are_open(server: Spaces) -> None:
     assert [one.workspace for one in searcher.status().open_workspaces] == ["", beta, alpha]
 
 
-def test_one_model_for_all(server: Spaces) -> None:
-    before = server.embedder.calls
-    for name in WORDS:
-        server.reach(name).searcher.search(SearchRequest(f"how does the {name or 'own'} animal sleep"))
-    assert server.embedder.calls > before
+def test_one_model_for_all(indexed: Spaces, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def open_embedder(settings: Settings) -> FakeEmbedder:
+        opened.append(settings.display_name)
+        return indexed.embedder
+
+    monkeypatch.setattr(local, "_open_embedder", open_embedder)
+    with served(indexed.base, indexed.embedder, max_workspaces=2) as server:
+        for name, word in WORDS.items():
+            assert word in server.reach(name).searcher.search(SearchRequest(word)).hits[0].text
+    assert len(opened) == 1
 
 
 def test_folders_of_one_name_are_not_one_folder_for_a_token(server: Spaces) -> None:
