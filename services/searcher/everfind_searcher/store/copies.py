@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from everfind_core.model import Filters
 from everfind_core.ports import StoredChunk
+from everfind_searcher.store.short import ShortVectors
 
 Addresses: TypeAlias = npt.NDArray[np.uint64]
 """Rows by where they are: the fragment's number, then 32 bits for the place in it."""
@@ -31,15 +32,28 @@ class Copy:
     """A fragment's rows, but for those deleted by then.
 
     ``places`` says which row stands at an offset of the fragment, ``ABSENT`` where none does. ``vectors`` has shape
-    (rows, dimensions), with the column's numbers; ``lengths`` are their norms, 0 where a row has no vector.
+    (rows, dimensions), with the column's numbers, and ``short`` stands for them; ``lengths`` are their norms, 0 where a
+    row has no vector.
     """
 
     places: Places
     chunks: Sequence[StoredChunk]
-    vectors: npt.NDArray[np.float32]
+    vectors: npt.NDArray[np.float16]
+    short: ShortVectors
     lengths: npt.NDArray[np.float32]
     size: int
     """In bytes."""
+
+    @classmethod
+    def of(
+        cls, places: Places, chunks: Sequence[StoredChunk], vectors: npt.NDArray[np.float16], column_bytes: int
+    ) -> Copy:
+        """The copy of these rows; ``vectors`` are zero where there are none, ``column_bytes`` is all else as read."""
+        matrix = vectors.astype(np.float32)
+        short = ShortVectors.of(matrix)
+        lengths = np.linalg.norm(matrix, axis=1)
+        numbers = vectors.nbytes + short.nbytes + lengths.nbytes + places.nbytes
+        return cls(places, chunks, vectors, short, lengths, column_bytes + ROW_BYTES * len(chunks) + numbers)
 
     def at(self, addresses: Addresses) -> Places:
         """The places of rows of this fragment."""

@@ -4,67 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from everfind_searcher.store.copies import Addresses, Copy, Places
-
-_SPARE: Final = 64
-"""Rows compared once more beyond those wanted: any of nearly equal ones may be the nearer by the last digits."""
+from everfind_searcher.store.short import ShortVectors
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Rows of one copy that match; each has a vector."""
+    """Rows of one copy that match; each has a vector. ``scales`` make cosines of their whole numbers' products."""
 
     copy: Copy
     addresses: Addresses
     places: Places
+    scales: npt.NDArray[np.float32]
 
     @classmethod
     def of(cls, copy: Copy, addresses: Addresses, places: Places) -> Selection:
         """Those of the rows that have a vector."""
         there = copy.lengths[places] > 0
-        return cls(copy, addresses[there], places[there])
+        places = places[there]
+        return cls(copy, addresses[there], places, copy.short.scales[places] / copy.lengths[places])
 
-    def likeness(self, query: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """What the rows' cosines are in proportion to, but for the last digits.
-
-        ``einsum`` keeps to this thread, unlike BLAS, whose threads know of no CPU quota and wait for each other.
-        """
-        products: npt.NDArray[np.float32] = np.einsum("ij,j->i", self.copy.vectors, query)
-        found: npt.NDArray[np.float32] = products[self.places] / self.copy.lengths[self.places]
+    def likeness(self, query: ShortVectors) -> npt.NDArray[np.float32]:
+        """What the rows' cosines are in proportion to, but for the doubt of shortened vectors."""
+        found: npt.NDArray[np.float32] = self.copy.short.products(query)[self.places] * self.scales
+        found *= query.scales[0]
         return found
 
 
 class Nearest:
-    """What of some rows is nearest to one query."""
+    """What of some rows is nearest to one query.
+
+    All are compared by their shortened vectors, and those that may be among the nearest then by their own.
+    """
 
     def __init__(self, selections: Sequence[Selection], query: npt.NDArray[np.float32]) -> None:
         """Compare the query with all rows."""
         self._selections = selections
         self._query = rounded(query)
+        short = ShortVectors.of(self._query[None])
         none = np.zeros(0, np.float32)
-        self._likeness = np.concatenate([none, *(one.likeness(self._query) for one in selections)])
+        self._likeness = np.concatenate([none, *(one.likeness(short) for one in selections)])
+        doubt = max((one.copy.short.doubt(short) for one in selections), default=0.0)
+        self._doubt = doubt * float(np.linalg.norm(self._query))
         self._starts = np.cumsum([0, *(len(one.places) for one in selections)])
 
     def best(self, count: int) -> tuple[Addresses, npt.NDArray[np.float32]]:
         """The ``count`` nearest rows, nearest first, and their cosines."""
-        some = count + _SPARE
-        rows = np.arange(len(self._likeness))
-        if some < len(rows):
-            rows = np.sort(np.argpartition(-self._likeness, some)[:some])
+        rows = self._possible(count)
         borders = np.searchsorted(rows, self._starts)
         parts = [
             (one, rows[start:end] - first)
             for one, first, start, end in zip(self._selections, self._starts, borders, borders[1:], strict=False)
         ]
         addresses = np.concatenate([np.zeros(0, np.uint64), *(one.addresses[which] for one, which in parts)])
-        none = np.zeros((0, len(self._query)), np.float32)
+        none = np.zeros((0, len(self._query)), np.float16)
         stored = np.concatenate([none, *(one.copy.vectors[one.places[which]] for one, which in parts)])
-        return nearest(addresses, cosines(stored, self._query), count)
+        return nearest(addresses, cosines(stored.astype(np.float32), self._query), count)
+
+    def _possible(self, count: int) -> npt.NDArray[np.intp]:
+        """Rows that may be among the ``count`` nearest, and with certainty all of those."""
+        rows = len(self._likeness)
+        if count >= rows:
+            return np.arange(rows)
+        least = np.partition(self._likeness, rows - count)[rows - count]
+        return np.flatnonzero(self._likeness >= least - 2 * self._doubt)
 
 
 def rounded(query: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -13,7 +13,7 @@ import numpy as np
 from everfind_core.model import Filters
 from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.store_schema import HIT_COLUMNS, VECTOR
-from everfind_searcher.store.copies import ABSENT, OFFSETS, ROW_BYTES, Addresses, Copy
+from everfind_searcher.store.copies import ABSENT, OFFSETS, Addresses, Copy
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.filters import condition
 from everfind_searcher.store.rows import chunks, vectors
@@ -50,11 +50,10 @@ class LanceVersion:
             rows = scanner.to_table().combine_chunks()
             places = np.full(found.physical_rows, ABSENT, dtype=np.int32)
         places[rows[ADDRESS].to_numpy() & np.uint64(OFFSETS)] = np.arange(rows.num_rows, dtype=np.int32)
-        matrix = vectors(rows).astype(np.float32)
+        matrix = vectors(rows).copy()
         matrix[rows[VECTOR].is_null().to_numpy(zero_copy_only=False)] = 0
         columns = rows.select(HIT_COLUMNS)
-        size = columns.nbytes + ROW_BYTES * rows.num_rows + matrix.nbytes + 4 * rows.num_rows + places.nbytes
-        return Copy(places, chunks(columns), matrix, np.linalg.norm(matrix, axis=1), size)
+        return Copy.of(places, chunks(columns), matrix, columns.nbytes)
 
     def rows(self, where: Filters) -> Addresses:
         """The rows that pass ``where``."""

@@ -26,7 +26,7 @@ from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Address
 from everfind_searcher.store.exact import Selection
 
 _SELECTIONS: Final = 16
-"""So many filters' rows are remembered; an entry takes 12 bytes a row."""
+"""So many filters' rows are remembered; an entry takes 16 bytes a row."""
 
 _MANY: Final = 1_000
 """So many rows read at once are worth a full garbage collection."""

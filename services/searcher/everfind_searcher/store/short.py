@@ -1,0 +1,55 @@
+"""Vectors in eight bits a number: a first look at all rows, and how far it can be wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import simsimd
+
+_MOST: Final = 127
+_ROUNDING: Final = 1e-5
+"""What single precision can add to an error, of vectors of length 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortVectors:
+    """Rows of a matrix, each as whole numbers times a scale of its own.
+
+    ``numbers`` int8 of shape (rows, dimensions), ``scales`` float32 of shape (rows,): 0 where a row is zero. ``error``
+    is the longest difference between a row and what stands for it, as a share of the row's length.
+    """
+
+    numbers: npt.NDArray[np.int8]
+    scales: npt.NDArray[np.float32]
+    error: float
+
+    @classmethod
+    def of(cls, matrix: npt.NDArray[np.float32]) -> ShortVectors:
+        """Those of ``matrix``, of shape (rows, dimensions)."""
+        scales = np.abs(matrix).max(axis=1, initial=0.0) / np.float32(_MOST)
+        divisors = np.where(scales > 0, scales, np.float32(1))[:, None]
+        numbers = np.rint(matrix / divisors).astype(np.int8)
+        differences = np.linalg.norm(matrix - numbers * divisors, axis=1)
+        lengths = np.linalg.norm(matrix, axis=1)
+        shares = differences[lengths > 0] / lengths[lengths > 0]
+        return cls(numbers, scales, float(shares.max(initial=0.0)) + _ROUNDING)
+
+    @property
+    def nbytes(self) -> int:
+        """What they take in memory."""
+        return self.numbers.nbytes + self.scales.nbytes
+
+    def products(self, query: ShortVectors) -> npt.NDArray[np.float32]:
+        """The dot product of each row's whole numbers with those of ``query``, which is one row.
+
+        Times both scales it is the rows' own product, but for :meth:`doubt`.
+        """
+        products: npt.NDArray[np.float64] = np.asarray(simsimd.cdist(query.numbers, self.numbers, "dot"))[0]
+        return products.astype(np.float32)
+
+    def doubt(self, query: ShortVectors) -> float:
+        """How far a product can be wrong, as a share of both lengths."""
+        return query.error + self.error * (1 + query.error) + _ROUNDING

@@ -1,0 +1,70 @@
+"""Shortened vectors are never further off than they say, so that what is found by them is exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everfind_searcher.store.copies import Copy
+from everfind_searcher.store.exact import Nearest, Selection
+from everfind_searcher.store.short import ShortVectors
+
+DIMENSIONS = 24
+
+
+def matrix(rows: int, seed: int, spread: float) -> npt.NDArray[np.float16]:
+    """Vectors of all kinds of length and evenness, one of them zero."""
+    random = np.random.default_rng(seed)
+    found = random.standard_normal((rows, DIMENSIONS)) ** 3 * np.exp(spread * random.standard_normal((rows, 1)))
+    found[rows // 2] = 0
+    return found.astype(np.float16)
+
+
+def exact(stored: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    wide = stored.astype(np.float64)
+    asked = query.astype(np.float16).astype(np.float64)
+    cosines: npt.NDArray[np.float64] = (
+        wide @ asked / np.maximum(np.linalg.norm(wide, axis=1) * np.linalg.norm(asked), 1e-300)
+    )
+    return cosines
+
+
+@given(st.integers(0, 10**6), st.floats(0, 1))
+def test_doubt_bounds_what_is_wrong(seed: int, spread: float) -> None:
+    stored = matrix(50, seed, spread)
+    query = np.random.default_rng(seed + 1).standard_normal(DIMENSIONS).astype(np.float32)
+    asked = query.astype(np.float16).astype(np.float32)
+    rows, one = ShortVectors.of(stored.astype(np.float32)), ShortVectors.of(asked[None])
+    lengths = np.linalg.norm(stored.astype(np.float64), axis=1)
+    there = lengths > 0
+    products = rows.products(one).astype(np.float64) * rows.scales * one.scales[0]
+    cosines = products[there] / (lengths[there] * np.linalg.norm(asked.astype(np.float64)))
+    assert np.abs(cosines - exact(stored, query)[there]).max() <= rows.doubt(one)
+
+
+@given(st.integers(0, 10**6), st.floats(0, 1), st.integers(1, 40))
+def test_the_nearest_of_several_copies_are_those_of_all_rows(seed: int, spread: float, count: int) -> None:
+    parts = [matrix(rows, seed + rows, spread) for rows in (1, 30, 90)]
+    query = np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
+    selections = []
+    for number, stored in enumerate(parts):
+        places = np.arange(len(stored), dtype=np.int32)
+        copy = Copy.of(places, [], stored, 0)
+        selections.append(Selection.of(copy, places.astype(np.uint64) + np.uint64(number << 32), places))
+    _, scores = Nearest(selections, query).best(count)
+    with_vector = np.concatenate([exact(part, query)[np.any(part != 0, axis=1)] for part in parts])
+    assert scores.tolist() == pytest.approx(np.sort(with_vector)[::-1][:count].tolist(), abs=1e-5)
+
+
+def test_no_rows_have_no_nearest() -> None:
+    addresses, scores = Nearest([], np.ones(DIMENSIONS, np.float32)).best(5)
+    assert (len(addresses), len(scores)) == (0, 0)
+
+
+def test_size_counts_both_forms_of_vectors() -> None:
+    stored = matrix(10, 1, 0)
+    copy = Copy.of(np.arange(10, dtype=np.int32), [], stored, 1_000)
+    assert copy.size == 1_000 + 10 * (2 * DIMENSIONS + DIMENSIONS + 4 + 4 + 4)
