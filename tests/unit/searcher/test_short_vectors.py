@@ -45,14 +45,14 @@ def test_doubt_bounds_what_is_wrong(seed: int, spread: float) -> None:
     assert np.abs(cosines - exact(stored, query)[there]).max() <= rows.doubt(one)
 
 
-@given(st.integers(0, 10**6), st.floats(0, 1), st.integers(1, 40))
-def test_the_nearest_of_several_copies_are_those_of_all_rows(seed: int, spread: float, count: int) -> None:
+@given(st.integers(0, 10**6), st.floats(0, 1), st.integers(1, 40), st.booleans())
+def test_the_nearest_of_several_copies_are_those_of_all_rows(seed: int, spread: float, count: int, stays: bool) -> None:
     parts = [matrix(rows, seed + rows, spread) for rows in (1, 30, 90)]
     query = np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
     selections = []
     for number, stored in enumerate(parts):
         places = np.arange(len(stored), dtype=np.int32)
-        copy = Copy.of(places, [], stored, 0)
+        copy = Copy.of(places, [], stored, 0) if stays else Copy.passing(stored.astype(np.float32))
         selections.append(Selection.of(copy, places.astype(np.uint64) + np.uint64(number << 32), places))
     _, scores = Nearest(selections, query).best(count)
     with_vector = np.concatenate([exact(part, query)[np.any(part != 0, axis=1)] for part in parts])

@@ -32,14 +32,14 @@ class Copy:
     """A fragment's rows, but for those deleted by then.
 
     ``places`` says which row stands at an offset of the fragment, ``ABSENT`` where none does. ``vectors`` has shape
-    (rows, dimensions), with the column's numbers, and ``short`` stands for them; ``lengths`` are their norms, 0 where a
-    row has no vector.
+    (rows, dimensions), with the column's numbers, and ``short`` stands for them where they stay in memory; ``lengths``
+    are their norms, 0 where a row has no vector.
     """
 
     places: Places
     chunks: Sequence[StoredChunk]
-    vectors: npt.NDArray[np.float16]
-    short: ShortVectors
+    vectors: npt.NDArray[np.floating]
+    short: ShortVectors | None
     lengths: npt.NDArray[np.float32]
     size: int
     """In bytes."""
@@ -48,12 +48,18 @@ class Copy:
     def of(
         cls, places: Places, chunks: Sequence[StoredChunk], vectors: npt.NDArray[np.float16], column_bytes: int
     ) -> Copy:
-        """The copy of these rows; ``vectors`` are zero where there are none, ``column_bytes`` is all else as read."""
+        """A copy that stays; ``vectors`` are zero where a row has none, ``column_bytes`` are all else as read."""
         matrix = vectors.astype(np.float32)
         short = ShortVectors.of(matrix)
         lengths = np.linalg.norm(matrix, axis=1)
         numbers = vectors.nbytes + short.nbytes + lengths.nbytes + places.nbytes
         return cls(places, chunks, vectors, short, lengths, column_bytes + ROW_BYTES * len(chunks) + numbers)
+
+    @classmethod
+    def passing(cls, vectors: npt.NDArray[np.float32]) -> Copy:
+        """The vectors of a fragment alone, for one question: to shorten them costs more than to compare them."""
+        places = np.arange(len(vectors), dtype=np.int32)
+        return cls(places, (), vectors, None, np.linalg.norm(vectors, axis=1), vectors.nbytes)
 
     def at(self, addresses: Addresses) -> Places:
         """The places of rows of this fragment."""

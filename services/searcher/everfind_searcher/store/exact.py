@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from everfind_searcher.store.copies import Addresses, Copy, Places
-from everfind_searcher.store.short import ShortVectors
+from everfind_searcher.store.short import ROUNDING, ShortVectors
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Rows of one copy that match; each has a vector. ``scales`` make cosines of their whole numbers' products."""
+    """Rows of one copy that match; each has a vector. ``scales`` make cosines of the products with a query."""
 
     copy: Copy
     addresses: Addresses
@@ -26,13 +26,24 @@ class Selection:
         """Those of the rows that have a vector."""
         there = copy.lengths[places] > 0
         places = places[there]
-        return cls(copy, addresses[there], places, copy.short.scales[places] / copy.lengths[places])
+        scales = np.float32(1) if copy.short is None else copy.short.scales[places]
+        return cls(copy, addresses[there], places, scales / copy.lengths[places])
 
-    def likeness(self, query: ShortVectors) -> npt.NDArray[np.float32]:
-        """What the rows' cosines are in proportion to, but for the doubt of shortened vectors."""
-        found: npt.NDArray[np.float32] = self.copy.short.products(query)[self.places] * self.scales
-        found *= query.scales[0]
+    def likeness(self, query: npt.NDArray[np.float32], short: ShortVectors) -> npt.NDArray[np.float32]:
+        """What the rows' cosines are in proportion to, but for :meth:`doubt`; ``short`` is the query shortened.
+
+        ``einsum`` keeps to this thread, unlike BLAS, whose threads know of no CPU quota and wait for each other.
+        """
+        found: npt.NDArray[np.float32]
+        if self.copy.short is None:
+            found = np.einsum("ij,j->i", self.copy.vectors, query)[self.places] * self.scales
+        else:
+            found = self.copy.short.products(short)[self.places] * (self.scales * short.scales[0])
         return found
+
+    def doubt(self, short: ShortVectors) -> float:
+        """How far a likeness can be wrong, as a share of the query's length."""
+        return ROUNDING if self.copy.short is None else self.copy.short.doubt(short)
 
 
 class Nearest:
@@ -47,8 +58,8 @@ class Nearest:
         self._query = rounded(query)
         short = ShortVectors.of(self._query[None])
         none = np.zeros(0, np.float32)
-        self._likeness = np.concatenate([none, *(one.likeness(short) for one in selections)])
-        doubt = max((one.copy.short.doubt(short) for one in selections), default=0.0)
+        self._likeness = np.concatenate([none, *(one.likeness(self._query, short) for one in selections)])
+        doubt = max((one.doubt(short) for one in selections), default=0.0)
         self._doubt = doubt * float(np.linalg.norm(self._query))
         self._starts = np.cumsum([0, *(len(one.places) for one in selections)])
 
@@ -61,9 +72,9 @@ class Nearest:
             for one, first, start, end in zip(self._selections, self._starts, borders, borders[1:], strict=False)
         ]
         addresses = np.concatenate([np.zeros(0, np.uint64), *(one.addresses[which] for one, which in parts)])
-        none = np.zeros((0, len(self._query)), np.float16)
+        none = np.zeros((0, len(self._query)), np.float32)
         stored = np.concatenate([none, *(one.copy.vectors[one.places[which]] for one, which in parts)])
-        return nearest(addresses, cosines(stored.astype(np.float32), self._query), count)
+        return nearest(addresses, cosines(stored, self._query), count)
 
     def _possible(self, count: int) -> npt.NDArray[np.intp]:
         """Rows that may be among the ``count`` nearest, and with certainty all of those."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import simsimd
 
 _MOST: Final = 127
-_ROUNDING: Final = 1e-5
+ROUNDING: Final = 1e-5
 """What single precision can add to an error, of vectors of length 1."""
 
 
@@ -35,7 +35,7 @@ class ShortVectors:
         differences = np.linalg.norm(matrix - numbers * divisors, axis=1)
         lengths = np.linalg.norm(matrix, axis=1)
         shares = differences[lengths > 0] / lengths[lengths > 0]
-        return cls(numbers, scales, float(shares.max(initial=0.0)) + _ROUNDING)
+        return cls(numbers, scales, float(shares.max(initial=0.0)) + ROUNDING)
 
     @property
     def nbytes(self) -> int:
@@ -52,4 +52,4 @@ class ShortVectors:
 
     def doubt(self, query: ShortVectors) -> float:
         """How far a product can be wrong, as a share of both lengths."""
-        return query.error + self.error * (1 + query.error) + _ROUNDING
+        return query.error + self.error * (1 + query.error) + ROUNDING

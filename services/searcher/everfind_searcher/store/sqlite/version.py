@@ -69,15 +69,13 @@ class SqliteVersion:
         chunks = shared_chunks(rows)
         texts = int(_CHARACTER_BYTES * sum(len(chunk.text) for chunk in chunks))
         places = np.arange(len(chunks), dtype=np.int32)
-        size = texts + 2 * ROW_BYTES * len(chunks) + matrix.nbytes + 8 * len(chunks)
-        return Copy(places, chunks, matrix, np.linalg.norm(matrix, axis=1), size)
+        return Copy.of(places, chunks, matrix.astype(np.float16), texts + ROW_BYTES * len(chunks))
 
     def vectors(self, fragment: int) -> Copy:
         """The same without what stands in the rows."""
         rows = len(self.parts[fragment].live)
         with self.reading() as db:
-            matrix = self._vectors(db, fragment, rows)
-        return Copy(np.arange(rows, dtype=np.int32), (), matrix, np.linalg.norm(matrix, axis=1), matrix.nbytes)
+            return Copy.passing(self._vectors(db, fragment, rows))
 
     def rows(self, where: Filters) -> Addresses:
         """The rows that pass ``where``, ascending."""
