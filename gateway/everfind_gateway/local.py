@@ -6,6 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+import platformdirs
+
+from everfind_core.tuning import FILE as TUNING_FILE
 from everfind_gateway.late import Late, LateChunker
 from everfind_gateway.models import Models
 from everfind_gateway.running import running_server
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from everfind_core.errors import EverfindError
     from everfind_core.model import Folder, IndexReport
     from everfind_core.ports import Chunker, ChunkReader, ChunkWriter, Embedder, Indexer, Reranker, Searcher
+    from everfind_core.tuning import Tuning
+    from everfind_embedder import EmbedderSettings
     from everfind_gateway.settings import Settings
     from everfind_indexer.engine import IndexEngine
     from everfind_indexer.settings import IndexerSettings
@@ -140,20 +145,39 @@ def open_followed(settings: Settings, models: Models | None = None) -> LocalWork
     return workspace
 
 
+def tune(settings: Settings, cancel: Cancellation) -> Tuning:
+    """Measure how this machine embeds fastest; see :func:`everfind_embedder.settings.tune`."""
+    from everfind_embedder.settings import tune as measured
+
+    return measured(_embedder_settings(settings), cancel)
+
+
+def tuning_in_use(settings: Settings) -> Tuning | None:
+    """What was measured for the settings' model on this machine; None if nothing was."""
+    from everfind_embedder.settings import tuning_for
+
+    return tuning_for(_embedder_settings(settings))
+
+
 def _open_embedder(settings: Settings) -> Embedder:
-    from everfind_embedder import EmbedderSettings, open_embedder
+    from everfind_embedder import open_embedder
+
+    return open_embedder(_embedder_settings(settings))
+
+
+def _embedder_settings(settings: Settings) -> EmbedderSettings:
+    from everfind_embedder import EmbedderSettings
     from everfind_rpc.json_api import read_key
 
-    return open_embedder(
-        EmbedderSettings(
-            model=settings.model,
-            hub_endpoint=settings.hub_endpoint,
-            cache_dir=settings.model_cache_dir,
-            threads=settings.threads,
-            endpoint=settings.model_endpoint,
-            key=read_key(settings.model_key_file, "model_key_file", "EVERFIND_MODEL_KEY"),
-            window=settings.model_window,
-        )
+    return EmbedderSettings(
+        model=settings.model,
+        hub_endpoint=settings.hub_endpoint,
+        cache_dir=settings.model_cache_dir,
+        threads=settings.threads,
+        endpoint=settings.model_endpoint,
+        key=read_key(settings.model_key_file, "model_key_file", "EVERFIND_MODEL_KEY"),
+        window=settings.model_window,
+        tuning=platformdirs.user_state_path("everfind") / TUNING_FILE,
     )
 
 

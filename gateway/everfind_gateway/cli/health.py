@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from everfind_core import __version__
-from everfind_core.errors import EXIT_CODES, ErrorKind
+from everfind_core.errors import EXIT_CODES, ErrorKind, InvalidRequestError
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit, emit_json
@@ -70,6 +70,10 @@ def doctor(
     repair: Annotated[
         bool, typer.Option("--repair", help="Index again what is damaged, and keep the rest; then check.")
     ] = False,
+    tune: Annotated[
+        bool,
+        typer.Option("--tune", help="Measure for some 20 seconds how this machine embeds fastest, and keep to it."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Check that everything is well.
@@ -86,6 +90,8 @@ def doctor(
     load = runtime.runtime_of(context).settings
     if repair:
         _repair(load(), quiet=as_json)
+    if tune:
+        _tune(load())
     findings = examine(load, runtime.open_workspace, verify=verify)
     if as_json:
         emit_json({"findings": findings_json(findings)})
@@ -93,6 +99,18 @@ def doctor(
         emit(findings_text(findings))
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise typer.Exit(EXIT_CODES[ErrorKind.PRECONDITION])
+
+
+def _tune(settings: Settings) -> None:
+    """Measure and keep; what came of it is among the findings."""
+    if settings.server:
+        raise InvalidRequestError.of(
+            "tune", "the server embeds, not this machine", hint="Run `everfind doctor --tune` where it runs."
+        )
+    from everfind_gateway import local
+
+    with runtime.cancelled_by_signals() as cancel:
+        local.tune(settings, cancel)
 
 
 def _repair(settings: Settings, *, quiet: bool) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everfind_core.errors import ConfigError
+from everfind_core.errors import ConfigError, StorageError
+from everfind_core.tuning import Tuning, read_tuning, write_tuning
 
 if TYPE_CHECKING:
+    from everfind_core.cancellation import Cancellation
     from everfind_core.ports import Embedder, Reranker
     from everfind_embedder.cross_encoder import CrossEncoder
     from everfind_embedder.loaded import LoadedModel
@@ -37,7 +40,7 @@ class EmbedderSettings:
     quota. ``endpoint`` is where the provider answers (empty: its own address), ``key`` the token it wants, ``window``
     the tokens that a text may have there (0: as the provider says). Calls are refused while more than
     ``waiting_tokens`` wait to be embedded here (0: never). Documents are embedded ``documents_nice`` steps below the
-    process's priority.
+    process's priority. ``tuning`` is the file of what was measured to be fastest here, used where nothing else is said.
     """
 
     model: str = DEFAULT_MODEL
@@ -49,6 +52,7 @@ class EmbedderSettings:
     window: int = 0
     waiting_tokens: int = 0
     documents_nice: int = 0
+    tuning: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +89,10 @@ def open_embedder(settings: EmbedderSettings) -> Embedder:
 
     if settings.model != DEFAULT_MODEL and not _is_path(settings.model):
         _hub_reference(settings.model)
+    tuned = tuning_for(settings)
     return OnnxEmbedder(
-        lambda: load_model(settings),
-        settings.threads or cpu_quota(),
+        lambda: _tuned(load_model(settings), tuned),
+        settings.threads or (tuned.threads if tuned else cpu_quota()),
         waiting_tokens=settings.waiting_tokens or None,
         documents_nice=settings.documents_nice,
     )
@@ -139,6 +144,61 @@ def load_model(settings: EmbedderSettings) -> LoadedModel:
 
     directory, hub_id = _model_directory(settings)
     return load_directory(directory, hub_id=hub_id)
+
+
+def tuning_for(settings: EmbedderSettings) -> Tuning | None:
+    """What was measured for this model on this machine and the CPUs that this process may use; None if nothing was."""
+    from everfind_embedder.processor import processor_name
+    from everfind_embedder.quota import cpu_quota
+
+    found = read_tuning(settings.tuning) if settings.tuning else None
+    return found if found and found.fits(settings.model, processor_name(), cpu_quota()) else None
+
+
+def tune(settings: EmbedderSettings, cancel: Cancellation | None = None) -> Tuning:
+    """Measure what is fastest for this model on this machine, in about twenty seconds, and keep it in the file.
+
+    Raises:
+        ConfigError: the model is a provider's, or no file is named.
+        ModelUnusableError, UnavailableError: as :func:`load_model`.
+        StorageError: the file cannot be written.
+    """
+    from everfind_embedder.processor import processor_name
+    from everfind_embedder.quota import cpu_quota
+    from everfind_embedder.tuning import measure
+
+    if _provided(settings.model) or settings.tuning is None:
+        raise ConfigError(
+            f"{settings.model} does not embed on this machine, so there is nothing to tune",
+            hint="Set `model` to one that runs here.",
+        )
+    cpus = cpu_quota()
+    found = measure(load_model(settings), cpus, cancel=cancel)
+    best = found.best
+    tuning = Tuning(
+        model=settings.model,
+        processor=processor_name(),
+        cpus=cpus,
+        threads=best.threads,
+        run_tokens=best.run_tokens,
+        speed=found.speed,
+        default_speed=found.default_speed,
+        measured=time.time(),
+        steady=found.steady,
+    )
+    try:
+        write_tuning(settings.tuning, tuning)
+    except OSError as error:
+        raise StorageError(
+            f"{settings.tuning} cannot be written: {error.strerror}",
+            hint="Check the directory's owner, mode and space.",
+        ) from error
+    return tuning
+
+
+def _tuned(model: LoadedModel, tuned: Tuning | None) -> LoadedModel:
+    """``model`` with the runs that were measured; one whose runs hold one text each keeps to that."""
+    return replace(model, run_tokens=tuned.run_tokens) if tuned and model.run_tokens > 1 else model
 
 
 def _model_directory(settings: EmbedderSettings) -> tuple[Path, str]:

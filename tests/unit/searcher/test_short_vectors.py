@@ -59,6 +59,17 @@ def test_the_nearest_of_several_copies_are_those_of_all_rows(seed: int, spread: 
     assert scores.tolist() == pytest.approx(np.sort(with_vector)[::-1][:count].tolist(), abs=1e-5)
 
 
+def test_few_rows_are_compared_by_their_own_vectors() -> None:
+    """Of 5,000 evenly spread ones; the count depends on no machine."""
+    random = np.random.default_rng(7)
+    stored = random.standard_normal((5_000, 96))
+    stored /= np.linalg.norm(stored, axis=1, keepdims=True)
+    places = np.arange(5_000, dtype=np.int32)
+    selection = Selection.of(Copy.of(places, [], stored.astype(np.float16), 0), places.astype(np.uint64), places)
+    possible = Nearest([selection], random.standard_normal(96).astype(np.float32))._possible(20)
+    assert 20 <= len(possible) <= 60
+
+
 def test_no_rows_have_no_nearest() -> None:
     addresses, scores = Nearest([], np.ones(DIMENSIONS, np.float32)).best(5)
     assert (len(addresses), len(scores)) == (0, 0)
