@@ -24,6 +24,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "startup": startup.measure,
     "indexing": indexing.measure,
     "first-index": first_index.measure,
+    "cores": indexing.cores,
     "sixty-files": indexing.sixty_files,
     "extraction": extraction.measure,
     "searching": searching.measure,

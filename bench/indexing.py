@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from bench import corpora
 from bench.figures import Cost, Figure, run
 from everfind_core.model import FileRef, Folder
+from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.packaged import load_packaged
 from everfind_embedder.quota import cpu_quota
 from everfind_indexer.extractors import Extraction
@@ -29,6 +31,8 @@ from everfind_indexer.sources import Sources
 from everfind_indexer.syntax import SyntaxChunker
 
 Ids = npt.NDArray[np.int64]
+
+CORE_ROUNDS = 3
 
 CODE_STEP = 3
 """One file in so many of the standard library: 1.5 M tokens, under a minute of two quiet cores."""
@@ -119,6 +123,34 @@ def _sequences(corpus: Path) -> list[Ids]:
                 if ids is not None:
                     sequences.setdefault(row.embedding_key, model.tokenizer.wrap(ids))
     return list(sequences.values())
+
+
+def cores(*, quick: bool = False) -> Iterator[Figure]:
+    """What the embedder does on all cores as a multiple of what it does on one, in turn, over the same texts."""
+    with tempfile.TemporaryDirectory() as scratch:
+        corpus = corpora.stdlib(Path(scratch) / "code", files=3 if quick else 12, every=CODE_STEP)
+        wrapped = _sequences(corpus)
+    model, count = load_packaged(), cpu_quota()
+    texts = [ids[1:-1] for ids in wrapped]  # the embedder wraps them itself
+    seconds: dict[int, list[float]] = {1: [], count: []}
+    for _ in range(CORE_ROUNDS):
+        for threads, taken in seconds.items():
+            with contextlib.closing(OnnxEmbedder(lambda: model, threads)) as embedder:
+                embedder.embed_tokens(texts[:8])
+                start = time.perf_counter()
+                embedder.embed_tokens(texts)
+                taken.append(time.perf_counter() - start)
+    note = (
+        f"{sum(map(len, texts)):,} tokens; best of {CORE_ROUNDS}: {min(seconds[1]):.2f} s, {min(seconds[count]):.2f} s"
+    )
+    yield Figure(
+        f"embedding on {count} cores / on one",
+        min(seconds[1]) / min(seconds[count]),
+        "×",
+        0.9 * count,
+        at_most=False,
+        note=note,
+    )
 
 
 class Bare(NamedTuple):

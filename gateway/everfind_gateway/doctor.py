@@ -48,7 +48,7 @@ def examine(
     findings = [check_settings(settings)]
     if not settings.server:
         findings += [*check_folders(settings), check_git(), check_disk(settings), check_server_here(settings)]
-        findings.append(check_speed(settings))
+        findings += check_speed(settings)
     with open_workspace(settings) as workspace:
         findings += [check_index(workspace.searcher), check_model(workspace), *check_languages(workspace)]
         try:
@@ -146,22 +146,28 @@ def check_model(workspace: Workspace) -> HealthFinding:
     return HealthFinding("model", Severity.OK, f"{what}; known from: {facts.source}{unverified}")
 
 
-def check_speed(settings: Settings) -> HealthFinding:
-    """Whether it was measured how this machine embeds fastest, and what came of it."""
-    from everfind_gateway.local import tuning_in_use
+def check_speed(settings: Settings) -> list[HealthFinding]:
+    """Whether it was measured how this machine embeds fastest, and what came of it; nothing if a provider embeds."""
+    from everfind_gateway.local import embeds_here, tuning_in_use
 
-    found = tuning_in_use(settings)
+    try:
+        found = tuning_in_use(settings)
+        if not embeds_here(settings):
+            return []
+    except EverfindError:
+        return []  # said by the check of the model
     if found is None:
-        return HealthFinding("speed", Severity.OK, "embedding goes by safe defaults; `everfind doctor --tune` measures")
+        safe = "embedding goes by safe defaults; `everfind doctor --tune` measures what is fastest"
+        return [HealthFinding("speed", Severity.OK, safe)]
     on = datetime.fromtimestamp(found.measured, UTC).date()
     how = f"{count(settings.threads or found.threads, 'thread')}, runs of {found.run_tokens} tokens"
     if not found.steady:
         hint = "Run `everfind doctor --tune` when nothing else runs."
         message = f"{how}, the defaults: on {on} the machine was too busy to tell what is faster"
-        return HealthFinding("speed", Severity.OK, message, hint)
+        return [HealthFinding("speed", Severity.OK, message, hint)]
     gain = found.speed / found.default_speed - 1
     than = f"{gain:.0%} more than by default" if gain else "the defaults are the fastest"
-    return HealthFinding("speed", Severity.OK, f"{how}: {found.speed:,.0f} tokens a second on {on}; {than}")
+    return [HealthFinding("speed", Severity.OK, f"{how}: {found.speed:,.0f} tokens a second on {on}; {than}")]
 
 
 def check_floor(status: WorkspaceStatus) -> list[HealthFinding]:

@@ -152,6 +152,13 @@ def tune(settings: Settings, cancel: Cancellation) -> Tuning:
     return measured(_embedder_settings(settings), cancel)
 
 
+def embeds_here(settings: Settings) -> bool:
+    """Whether the settings' model runs on this machine; see :func:`everfind_embedder.settings.embeds_here`."""
+    from everfind_embedder.settings import embeds_here as runs_here
+
+    return runs_here(_embedder_settings(settings))
+
+
 def tuning_in_use(settings: Settings) -> Tuning | None:
     """What was measured for the settings' model on this machine; None if nothing was."""
     from everfind_embedder.settings import tuning_for

@@ -146,6 +146,11 @@ def load_model(settings: EmbedderSettings) -> LoadedModel:
     return load_directory(directory, hub_id=hub_id)
 
 
+def embeds_here(settings: EmbedderSettings) -> bool:
+    """Whether the model runs on this machine, and not at a provider's."""
+    return _provided(settings.model) is None
+
+
 def tuning_for(settings: EmbedderSettings) -> Tuning | None:
     """What was measured for this model on this machine and the CPUs that this process may use; None if nothing was."""
     from everfind_embedder.processor import processor_name
@@ -167,7 +172,7 @@ def tune(settings: EmbedderSettings, cancel: Cancellation | None = None) -> Tuni
     from everfind_embedder.quota import cpu_quota
     from everfind_embedder.tuning import measure
 
-    if _provided(settings.model) or settings.tuning is None:
+    if not embeds_here(settings) or settings.tuning is None:
         raise ConfigError(
             f"{settings.model} does not embed on this machine, so there is nothing to tune",
             hint="Set `model` to one that runs here.",

@@ -531,7 +531,19 @@ def test_doctor_ends_by_the_worst_finding(everfind: Run, engines: FakeEngines, a
     assert ended.code == 5
     assert "error    store     broken\n                   mend it\n" in ended.out
     checks = {finding["check"] for finding in json.loads(everfind("doctor", "--json").out)["findings"]}
-    assert checks == {"settings", "folders", "git", "disk", "server", "index", "model", "floor", "store", "outgoing"}
+    assert checks == {
+        "settings",
+        "folders",
+        "git",
+        "disk",
+        "server",
+        "index",
+        "model",
+        "floor",
+        "store",
+        "outgoing",
+        "speed",
+    }
 
 
 def test_doctor_works_where_nothing_else_does(everfind: Run, engines: FakeEngines, user_config: Path) -> None:

@@ -13,7 +13,10 @@ from everfind_core.errors import IndexDamagedError
 from everfind_core.index_directory import INDEXES
 from everfind_core.model import HealthFinding, IndexRequest, Severity
 from everfind_core.store_schema import TABLE_DIRECTORY
-from everfind_gateway.doctor import check_index, check_languages, check_outgoing, examine
+from everfind_core.tuning import Tuning, write_tuning
+from everfind_embedder.processor import processor_name
+from everfind_embedder.quota import cpu_quota
+from everfind_gateway.doctor import check_index, check_languages, check_outgoing, check_speed, examine
 from everfind_gateway.languages import foreign_language
 from everfind_gateway.settings import Settings, load_settings
 from everfind_gateway.workspace import open_workspace
@@ -94,6 +97,31 @@ def test_what_leaves_the_machine_is_told(settings: Settings) -> None:
     assert check_outgoing("", sent).message == "queries to https://p.example"
     message = "what you ask goes to far.example:1; the server sends on queries to https://p.example"
     assert check_outgoing("far.example:1", sent).message == message
+
+
+def test_what_was_measured_to_be_fastest_is_said(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert [found.message for found in check_speed(settings)] == [
+        "embedding goes by safe defaults; `everfind doctor --tune` measures what is fastest"
+    ]
+    kept = Tuning("default", processor_name(), cpu_quota(), 1, 512, 1_100, 1_000, 86_400.0)
+    path = tmp_path / "state" / "everfind" / "tuning.json"
+    for tuning, said in (
+        (kept, "1 thread, runs of 512 tokens: 1,100 tokens a second on 1970-01-02; 10% more than by default"),
+        (
+            replace(kept, speed=1_000),
+            "1 thread, runs of 512 tokens: 1,000 tokens a second on 1970-01-02; the defaults are the fastest",
+        ),
+        (
+            replace(kept, steady=False),
+            "1 thread, runs of 512 tokens, the defaults: on 1970-01-02 the machine was too busy to tell what is faster",
+        ),
+    ):
+        write_tuning(path, tuning)
+        assert [found.message for found in check_speed(settings)] == [said]
+    assert check_speed(settings.model_copy(update={"model": "ollama:bge-m3"})) == []
 
 
 def languages(settings: Settings) -> list[HealthFinding]:

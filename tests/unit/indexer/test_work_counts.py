@@ -90,7 +90,7 @@ def test_a_run_over_what_did_not_change(index: RealIndex, first: IndexReport) ->
 @pytest.mark.parametrize(
     ("mode", "most"),
     [
-        (SearchMode.SEMANTIC, (4, 144)),
+        (SearchMode.SEMANTIC, (6, 216)),
         (SearchMode.LEXICAL, (4, 144)),
         (SearchMode.HYBRID, (10, 360)),
     ],
