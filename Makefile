@@ -79,7 +79,7 @@ release-sample: $(READY) ## install the wheel on the oldest and newest Python an
 release-check: $(READY) ## the same, and every Python, and the unit tests with the oldest packages (minutes)
 	$(BIN)/pytest -m release tests/release
 
-bench: $(READY) ## measure the claims of docs/benchmarks.md (minutes)
+bench: $(READY) ## measure the main claims of docs/benchmarks.md (some ten minutes)
 	$(BIN)/python -m bench
 
 site: $(READY) ## build the pages as a site in build/site; any broken link fails

@@ -1,4 +1,7 @@
-"""``python -m bench [--quick] [NAME...]``: measure the claims of docs/benchmarks.md."""
+"""``python -m bench [--quick] [--all] [NAME...]``: measure the claims of docs/benchmarks.md.
+
+Without a name, the short set: what can be measured in some ten minutes on two quiet cores.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from bench import (
     load,
     searching,
     soak,
+    space,
     startup,
 )
 from bench.figures import Figure, machine
@@ -28,6 +32,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "sixty-files": indexing.sixty_files,
     "extraction": extraction.measure,
     "searching": searching.measure,
+    "space": space.measure,
     "capacity": capacity.measure,
     "embedding-load": embedding_load.measure,
     "load": load.measure,
@@ -37,17 +42,20 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "edits": edits.measure,
 }
 
+SHORT = ("startup", "cores", "space", "indexing", "searching")
+
 
 def main() -> None:
-    """Run the named measures, or all, and print a line for each figure as it comes."""
+    """Run the named measures, or the short set, or all, and print a line for each figure as it comes."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(MEASURES)}; all if none is given")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(MEASURES)}")
+    parser.add_argument("--all", action="store_true", help="all of them: hours")
     parser.add_argument("--quick", action="store_true", help="smaller inputs, to see that everything runs")
     chosen = parser.parse_args()
     if unknown := [name for name in chosen.names if name not in MEASURES]:
         parser.error(f"no measure is called {unknown[0]}")
     print(machine(), flush=True)
-    for name in chosen.names or MEASURES:
+    for name in chosen.names or (MEASURES if chosen.all else SHORT):
         for figure in MEASURES[name](quick=chosen.quick):
             print(figure.line(), flush=True)
 
