@@ -106,8 +106,7 @@ class BatchPool(Generic[ItemT]):
         call = _Call(items, self._size, cancel)
         self._enter(call)
         try:
-            for _ in range(min(self._threads, len(items))):
-                self._executor.submit(self._work_off)
+            self._send_threads(min(self._threads, len(items)))
             self._wait(call)
         finally:
             with self._guard:
@@ -133,6 +132,13 @@ class BatchPool(Generic[ItemT]):
                 )
             self._calls.append(call)
             self._waiting += call.weight()
+
+    def _send_threads(self, count: int) -> None:
+        try:
+            for _ in range(count):
+                self._executor.submit(self._work_off)
+        except RuntimeError:  # the pool was closed after the call had entered
+            raise CancelledError("the embedder was closed") from None
 
     def _wait(self, call: _Call[ItemT]) -> None:
         while not call.done.wait(CHECK_SECONDS if call.cancel is not None else None):

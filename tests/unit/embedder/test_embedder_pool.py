@@ -169,6 +169,14 @@ def test_closing_ends_calls_that_wait(pool: BatchPool[str], runs: Runs) -> None:
     finish(runs, first, closing)
 
 
+def test_a_call_that_enters_while_the_pool_closes_is_cancelled(pool: BatchPool[str], runs: Runs) -> None:
+    runs.release.set()
+    pool.close()
+    with pytest.raises(CancelledError, match="was closed"):
+        pool.run(["word"])
+    assert pool.waiting == 0
+
+
 def test_each_run_is_told(pool: BatchPool[str], runs: Runs) -> None:
     told: list[tuple[int, int]] = []
     pool.on_run = lambda items, size, _seconds: told.append((items, size))
