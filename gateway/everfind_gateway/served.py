@@ -83,7 +83,9 @@ class Served:
         return (*map(Place, self._names), *projects)
 
     def load(self, place: Place) -> Settings:
-        """The settings of a workspace as they are now.
+        """The settings of a workspace as they are now, with its share of what may be kept in memory.
+
+        All others that may be open keep together as much as the server's own.
 
         Raises:
             EverfindError: as :func:`everfind_gateway.settings.load_settings`.
@@ -114,7 +116,7 @@ def _load(place: Place) -> Settings:
             "EVERFIND_INDEX_DIR would give all projects of the server one index",
             hint="Start the server without it, and set index_dir in a settings file.",
         )
-    return settings
+    return settings.model_copy(update={"resident_bytes": settings.resident_bytes // settings.max_workspaces})
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

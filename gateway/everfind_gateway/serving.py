@@ -62,13 +62,11 @@ class Opener:
 
     def open(self, place: Place, settings: Settings) -> Opened:
         """An open workspace. Its index is kept up with its folders, once a run has made it."""
-        # What one may keep in memory is shared out, so that all others together keep as much as the server's own.
-        share = settings.model_copy(update={"resident_bytes": settings.resident_bytes // settings.max_workspaces})
         with contextlib.ExitStack() as stack:
             announced = Announcement(settings.index_dir, settings.digest, token=self._token, workspace=place.id)
             if settings.index_dir.is_dir():  # an empty one must not appear because somebody asked
                 stack.enter_context(announced)
-            workspace = stack.enter_context(open_local(share, self._models))
+            workspace = stack.enter_context(open_local(settings, self._models))
             if settings.watch:
                 workspace.follow(create=False)
             services = workspace.services()

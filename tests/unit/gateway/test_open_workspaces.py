@@ -263,3 +263,12 @@ def test_stopping_ends_what_outlives_calls(opener: Opener, srv: Path, end: Calla
     held(spaces, f"{srv}/a")
     end(spaces)
     assert opener.stopped == [f"{srv}/a"]
+
+
+def test_what_may_be_kept_in_memory_is_shared_out(srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVERFIND_RESIDENT_BYTES", "8000")
+    monkeypatch.setenv("EVERFIND_MAX_WORKSPACES", "4")
+    served = Served([str(srv)])
+    place = served.find(f"{srv}/a")
+    assert place is not None
+    assert served.load(place).resident_bytes == 2000
