@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from everfind_core.model import Hit, RelatedAnswer, RelatedHit
 from everfind_core.numbers import count
+from everfind_core.text_form import semantic_part
 from everfind_gateway.render.hits import around_match, location
 from everfind_gateway.render.links import file_url
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line
@@ -32,7 +33,9 @@ def remarks(answer: RelatedAnswer) -> list[str]:
         found.append(f"nothing is related: {searched}")
     if answer.left_out:
         found.append(f"{answer.left_out:,} more; --limit shows up to 100")
-    if answer.staleness.stale or answer.staleness.pending:
+    if part := semantic_part(answer.coverage):
+        found.append(f"only {part}")
+    elif answer.staleness.stale or answer.staleness.pending:
         found.append("some files changed since they were indexed; run `everfind index`")
     return [*found, *(f"warning: {harmless(warning)}" for warning in answer.warnings)]
 

@@ -17,10 +17,12 @@ from everfind_core.model import (
     Abstention,
     Coverage,
     Hidden,
+    IndexPhase,
     IndexProgress,
     LexicalRank,
     Provenance,
     ProvenanceLabel,
+    RelatedAnswer,
     Relation,
     SearchAnswer,
     SemanticRank,
@@ -31,6 +33,7 @@ from everfind_core.paths import encode_os_path
 from everfind_gateway.render import runs
 from everfind_gateway.render.hits import around_match, preview, remarks, show_answer, term_pattern
 from everfind_gateway.render.links import file_url
+from everfind_gateway.render.related import remarks as related_remarks
 from everfind_gateway.render.streams import OutputClosedError, emit, emit_json, harmless, note, one_line
 from everfind_gateway.suggestions import did_you_mean
 from tests.support.gateway import make_hit
@@ -194,6 +197,32 @@ def test_progress_that_nobody_watches_is_a_few_lines(
     lines = capsys.readouterr().err.splitlines()
     assert 40 < len(lines) < 60
     assert lines[0].startswith("  api: 5/14,400 files")
+
+
+def test_progress_names_the_phase_of_a_run_that_takes_files_in_twice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    view = runs.RunView(verbose=False, quiet=True)
+    for phase in (IndexPhase.WORDS, IndexPhase.VECTORS):
+        now[0] += 1000.0
+        view.on_event(IndexProgress("api", 1, 2, 8, 1600, 5000.0, 3.0, phase))
+    assert capsys.readouterr().err.splitlines() == [
+        "  api: 1/2 files found by their words, 8 chunks, 5,000 tokens/s, 3.0s left",
+        "  api: 1/2 files found by meaning, 8 chunks, 5,000 tokens/s, 3.0s left",
+    ]
+
+
+def test_answers_without_all_vectors_say_so_and_not_that_files_changed() -> None:
+    waiting = Coverage(2, 1_000, pending=2, unembedded=600)
+    said = (
+        "only 400 of 1,000 chunks have vectors yet; the rest is found by its words alone "
+        "until an index run has embedded it"
+    )
+    assert remarks(replace(ANSWER, coverage=waiting, staleness=Staleness(stale=True, pending=2))) == [said]
+    related = RelatedAnswer(1, (), (), waiting, staleness=Staleness(stale=True, pending=2))
+    assert related_remarks(related)[1:] == [said]
 
 
 def test_places_are_links_on_a_terminal_and_never_else(
