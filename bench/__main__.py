@@ -21,6 +21,7 @@ from bench import (
     soak,
     space,
     startup,
+    stores,
 )
 from bench.figures import Figure, machine
 
@@ -33,6 +34,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "extraction": extraction.measure,
     "searching": searching.measure,
     "space": space.measure,
+    "stores": stores.measure,
     "capacity": capacity.measure,
     "embedding-load": embedding_load.measure,
     "load": load.measure,

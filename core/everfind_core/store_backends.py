@@ -33,8 +33,8 @@ _PROCESSORS: Final = Path("/proc/cpuinfo")
 _FIRST_PROCESSOR: Final = 8_192
 """Characters that say all of the first processor; the kernel makes the rest, of each one, only when it is read."""
 
-_NEEDED: Final = frozenset({"avx2", "fma"})
-"""What LanceDB's builds for x86-64 use without asking: on a processor without, the process is killed (SIGILL)."""
+_NEEDED: Final = ("avx2", "fma", "f16c", "bmi1", "bmi2", "abm", "movbe")
+"""What LanceDB's builds for x86-64 use without asking (Haswell's): a process on another processor dies of SIGILL."""
 
 
 def load_problem(load: Callable[[], object]) -> str:
@@ -67,4 +67,4 @@ def _lacking() -> str:
     except OSError:
         return ""
     flags = next((line.partition(":")[2].split() for line in told.splitlines() if line.startswith("flags")), None)
-    return "" if flags is None else min(_NEEDED.difference(flags), default="").upper()
+    return "" if flags is None else next((one.upper() for one in _NEEDED if one not in flags), "")

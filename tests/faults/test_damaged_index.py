@@ -14,6 +14,8 @@ import pytest
 from everfind_core import written_files
 from everfind_core.errors import EverfindError, IndexDamagedError
 from everfind_core.model import Severity
+from everfind_core.sqlite_schema import DATABASE
+from everfind_core.store_backends import StoreChoice
 from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_core.written_files import WRITTEN
 from everfind_indexer.store.integrity import referenced
@@ -141,6 +143,25 @@ def test_every_damaged_file_is_noticed_and_mended(sound: RealIndex, tmp_path: Pa
     for number, name in enumerate(sound.files):
         check(sound, tmp_path / str(number), name, damage)
         shutil.rmtree(tmp_path / str(number))
+
+
+@pytest.fixture(scope="module")
+def in_sqlite(tmp_path_factory: pytest.TempPathFactory) -> RealIndex:
+    """The same in SQLite, with rows that were removed."""
+    base = tmp_path_factory.mktemp("sqlite")
+    write_notes(base / "corpus", NOTES)
+    index = RealIndex(base, base / "corpus", base / "kept", store=StoreChoice.SQLITE)
+    index.index()
+    (base / "corpus" / "note05.md").write_text("# Later\n\nThe zebra.\n")
+    index.index()
+    return index
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", WAYS)
+def test_a_damaged_store_in_sqlite_is_noticed_and_mended(in_sqlite: RealIndex, tmp_path: Path, damage: Damage) -> None:
+    (name,) = (name for name in in_sqlite.files if name.name == DATABASE)
+    check(in_sqlite, tmp_path, name, damage)
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ import pytest
 
 from everfind_core.errors import IndexMissingError
 from everfind_core.model import SearchRequest
+from everfind_core.store_backends import StoreChoice
+from tests.support.killed_run import SQLITE
 from tests.support.real_index import RealIndex, write_notes
 
 ROOT = Path(__file__).parents[2]
@@ -21,9 +23,10 @@ STEPS = 60
 """A run that takes in some changed files has about as many; a later step than its last kills nothing."""
 
 
-def run(base: Path, kill_at: int) -> int:
+def run(base: Path, kill_at: int, store: StoreChoice) -> int:
     """The exit code of a run as a process; negative if it was killed."""
     command = [sys.executable, "-m", "tests.support.killed_run", str(base), str(kill_at)]
+    command += [SQLITE] if store is StoreChoice.SQLITE else []
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode in (0, -9), done.stderr
     return done.returncode
@@ -61,17 +64,17 @@ def names(corpus: Path) -> set[str]:
     return {path.name for path in corpus.iterdir()}
 
 
-def kill_and_check(base: Path, seed: int, kills: int) -> int:
+def kill_and_check(base: Path, seed: int, kills: int, store: StoreChoice = StoreChoice.AUTO) -> int:
     """How many runs were really killed."""
     chance = random.Random(seed)
     write_notes(base / "corpus", NOTES)
-    index = RealIndex(base, base / "corpus", base / "kept")
+    index = RealIndex(base, base / "corpus", base / "kept", store=store)
     sure: set[str] = set()
     possible: set[str] = set()
     killed = 0
     for turn in range(kills):
         possible |= names(index.corpus)
-        code = run(base, chance.randrange(1, STEPS))
+        code = run(base, chance.randrange(1, STEPS), store)
         killed += code < 0
         if code == 0:
             sure, possible = names(index.corpus), names(index.corpus)
@@ -79,7 +82,7 @@ def kill_and_check(base: Path, seed: int, kills: int) -> int:
         change(index.corpus, turn, chance)
         sure = sure & names(index.corpus)
     index.index()
-    fresh = RealIndex(base / "fresh", index.corpus)
+    fresh = RealIndex(base / "fresh", index.corpus, store=store)
     fresh.index()
     assert index.content() == fresh.content()
     assert index.found() == fresh.found()
@@ -93,7 +96,13 @@ def test_a_run_killed_at_twenty_steps(tmp_path: Path) -> None:
     assert kill_and_check(tmp_path, 20, 20) >= 10
 
 
+@pytest.mark.slow
+def test_a_run_over_the_store_in_sqlite_killed_at_eight_steps(tmp_path: Path) -> None:
+    assert kill_and_check(tmp_path, 8, 8, StoreChoice.SQLITE) >= 4
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("store", [StoreChoice.LANCEDB, StoreChoice.SQLITE])
 @pytest.mark.parametrize("seed", range(12))
-def test_a_run_killed_at_hundreds_of_steps(tmp_path: Path, seed: int) -> None:
-    assert kill_and_check(tmp_path, seed, 25) >= 12
+def test_a_run_killed_at_hundreds_of_steps(tmp_path: Path, seed: int, store: StoreChoice) -> None:
+    assert kill_and_check(tmp_path, seed, 25, store) >= 12

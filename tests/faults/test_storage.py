@@ -37,8 +37,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def test_a_full_disk_is_one_line_and_space_is_the_way_out(home: Home, small_disk: Path) -> None:
-    env = {"EVERFIND_INDEX_DIR": str(small_disk / "index")}
+@pytest.mark.parametrize("store", ["lancedb", "sqlite"])
+def test_a_full_disk_is_one_line_and_space_is_the_way_out(home: Home, small_disk: Path, store: str) -> None:
+    env = {"EVERFIND_INDEX_DIR": str(small_disk / "index"), "EVERFIND_STORE_BACKEND": store}
     done = home.run("index", code=7, env=env)
     errors = [line for line in done.stderr.splitlines() if line.startswith("everfind:")]
     assert len(errors) == 1

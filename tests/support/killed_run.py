@@ -1,4 +1,4 @@
-"""``python -m tests.support.killed_run BASE KILL_AT [PASS]``: an index run that kills itself at a given step.
+"""``python -m tests.support.killed_run BASE KILL_AT [PASS] [--sqlite]``: an index run that kills itself at a step.
 
 Steps are what leaves a trace on the disk: files opened, renamed and removed, transactions of the catalog, commits and
 upkeep of the table, each before and after. Without a kill it prints how many there were. With a PASS new files are
@@ -17,12 +17,16 @@ from typing import Any
 from unittest import mock
 
 from everfind_core.model import IndexPhase, IndexProgress, IndexRequest, RunEvent
+from everfind_core.store_backends import StoreChoice
 from everfind_indexer import first_pass, pipeline, run, work
 from everfind_indexer.catalog_database import CatalogDatabase
 from everfind_indexer.store import maintenance
+from everfind_indexer.store.sqlite import transactions, upkeep
+from everfind_indexer.store.sqlite import writer as sqlite_writer
 from everfind_indexer.store.writer import LanceChunkWriter
 from tests.support.real_index import RealIndex
 
+SQLITE = "--sqlite"
 EVENTS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.link"})
 
 
@@ -59,17 +63,23 @@ def take_in_twice() -> None:
 
 
 def main() -> None:
-    base, kill_at, passes = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    base, kill_at, passes = Path(sys.argv[1]), int(sys.argv[2]), [one for one in sys.argv[3:] if one != SQLITE]
+    store = StoreChoice.SQLITE if SQLITE in sys.argv else StoreChoice.AUTO
     steps = Steps(kill_at, counting=passes in ([], ["any"]))
     if passes:
         take_in_twice()
-    index = RealIndex(base, base / "corpus", base / "kept")
+    index = RealIndex(base, base / "corpus", base / "kept", store=store)
     for owner, name in (
         (CatalogDatabase, "write"),
         (LanceChunkWriter, "_commit"),
         (maintenance, "_optimize"),
         (maintenance, "_join"),
         (maintenance, "remove_old_versions"),
+        (sqlite_writer, "create_table"),
+        (transactions, "write_fragment"),
+        (transactions.Transaction, "remove"),
+        (transactions.Transaction, "_count"),
+        (upkeep, "drop_old"),
     ):
         setattr(owner, name, steps.around(getattr(owner, name)))
     inside = str(base / "index")

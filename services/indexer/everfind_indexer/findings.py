@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everfind_core.model import HealthFinding, Severity
+from everfind_core.store_backends import StoreBackend
 from everfind_core.table_size import TableSize
 from everfind_indexer.catalog import Catalog
 
@@ -35,6 +36,13 @@ def document_findings(catalog: Catalog) -> tuple[HealthFinding, ...]:
         more = len(problems) - MOST_FINDINGS
         findings.append(HealthFinding("documents", Severity.WARNING, f"{more:,} more statements lead nowhere", _HINT))
     return tuple(findings)
+
+
+def store_findings(store: StoreBackend) -> tuple[HealthFinding, ...]:
+    """What keeps the chunks, where that is not the usual."""
+    if store is StoreBackend.LANCEDB:
+        return ()
+    return (HealthFinding("store", Severity.OK, "chunks are kept in SQLite"),)
 
 
 def table_findings(table: TableSize, chunks: int) -> tuple[HealthFinding, ...]:

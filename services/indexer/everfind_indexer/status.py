@@ -19,7 +19,7 @@ from everfind_core.model import Coverage, FolderStatus, HealthFinding, ModelInfo
 from everfind_core.table_size import table_size
 from everfind_core.watch_state import WatchState, read_watch_state, with_waiting
 from everfind_indexer.catalog import Catalog
-from everfind_indexer.findings import document_findings, table_findings
+from everfind_indexer.findings import document_findings, store_findings, table_findings
 from everfind_indexer.lock import lock_holder
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
@@ -58,6 +58,7 @@ def workspace_status(
         floor=floor_of(model, calibration, settings.min_score),
         findings=(
             *findings,
+            *store_findings(location.manifest.store),
             *table_findings(table_size(str(directory)), published.total().chunks),
             *(_verified(location) if verify else ()),
         ),

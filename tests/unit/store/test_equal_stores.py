@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from everfind_core.model import Filters
 from everfind_core.ports import ChunkReader, ChunkWriter, FileChunks, ScoredChunk, StoredChunk
@@ -15,6 +17,7 @@ from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
 from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, random_texts, unit
+from tests.unit.store.test_store_resident import EDITS, edit
 
 FILTERS = (
     EVERYTHING,
@@ -60,12 +63,16 @@ def some_file(folder: str, number: int, choose: random.Random) -> FileChunks:
     return FileChunks(made.ref, tuple(chunks))
 
 
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Stores:
+    places: list[tuple[StoreBackend, Path]] = [(kind, tmp_path_factory.mktemp(kind)) for kind in StoreBackend]
+    writers = [open_writer(place, DIMENSIONS, kind) for kind, place in places]
+    return Stores(writers, [open_reader(place, backend=kind) for kind, place in places])
+
+
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
     """Two stores with the same history: files written, replaced and removed, in several commits."""
-    places: list[tuple[StoreBackend, Path]] = [(kind, tmp_path_factory.mktemp(kind)) for kind in StoreBackend]
-    writers = [open_writer(place, DIMENSIONS, kind) for kind, place in places]
-    both = Stores(writers, [open_reader(place, backend=kind) for kind, place in places])
+    both = opened(tmp_path_factory)
     choose = random.Random(8)
     for start in range(0, 120, 30):
         both.replace([some_file(choose.choice("fg"), number, choose) for number in range(start, start + 30)])
@@ -73,7 +80,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
     both.replace([FileChunks(some_file(folder, number, choose).ref) for number in range(5, 40) for folder in "fg"])
     both.maintain()
     yield both
-    for writer in writers:
+    for writer in both.writers:
         writer.close()
 
 
@@ -110,6 +117,27 @@ def test_both_writers_know_the_same(stores: Stores) -> None:
         ref: list(map(told, chunks)) for ref, chunks in lance.file_chunks(counts).items()
     }
     assert len(sqlite.sample_vectors(50)) == len(lance.sample_vectors(50))
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(kinds=EDITS, seed=st.integers(0, 10**6))
+def test_after_any_edits_it_answers_as_a_fresh_table_of_the_other_store(
+    tmp_path_factory: pytest.TempPathFactory, kinds: list[str], seed: int
+) -> None:
+    """The other store is fresh because LanceDB still counts, in BM25, the rows of fragments that went as a whole."""
+    both = opened(tmp_path_factory)
+    fresh, edited = both.writers
+    for turn, kind in enumerate(["replace", *kinds, "replace"]):
+        edit(edited, kind, random.Random(seed + turn))
+    fresh.replace([FileChunks(*file) for file in edited.file_chunks(edited.chunk_counts()).items()])
+    fresh.maintain(finish=True)
+    for where in (EVERYTHING, Filters(include=("*1",), languages=("python",))):
+        for number in range(4):
+            check_equal([reader.semantic(unit(seed + number), 20, where) for reader in both.readers])
+            terms = [f"w{number}", f"w{2 * number + 3}", "w7"]
+            check_equal([reader.lexical(terms, 20, where) for reader in both.readers])
+    for writer in both.writers:
+        writer.close()
 
 
 def told(chunk: StoredChunk) -> tuple[StoredChunk, list[float]]:

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -209,6 +210,35 @@ def test_what_a_process_died_in_is_undone_by_the_next_reader(directory: Path, wr
     for reader in (held, reader_of(directory)):
         assert reader.lexical(["w1"], 50, EVERYTHING) == before
     assert table_damage(directory) == []
+
+
+@pytest.fixture
+def mounted_read_only(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory once more, as a volume that may only be read."""
+    place = tmp_path_factory.mktemp("mounted")
+    mounts = (["mount", "--bind", str(directory), str(place)], ["mount", "-o", "remount,bind,ro", str(place)])
+    if any(subprocess.run(mount, check=False).returncode for mount in mounts):
+        pytest.skip("cannot mount a directory here (needs root)")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_volume_that_is_mounted_read_only_shows_each_commit_at_once(
+    directory: Path, writer: ChunkWriter, mounted_read_only: Path
+) -> None:
+    reader = reader_of(mounted_read_only)
+    for turn in range(3):
+        writer.replace([file("f", "a", f"text{turn}", tag="x" * 500)])
+        assert paths(reader.lexical([f"text{turn}"], 5, EVERYTHING)) == {"a"}
+        assert reader.generation() == writer.generation()
+    writer.replace([file("f", f"{n}", *random_texts(20, n), tag="x" * 500) for n in range(40)])
+    writer.close()
+    died = subprocess.run([sys.executable, "-c", DIES_IN_A_COMMIT, str(directory / DATABASE)], check=False)
+    assert died.returncode == -signal.SIGKILL
+    with pytest.raises(StorageError, match="a process died while it wrote there"):
+        reader.lexical(["text2"], 5, EVERYTHING)
+    open_writer(directory, DIMENSIONS, StoreBackend.SQLITE).close()
+    assert paths(reader.lexical(["text2"], 5, EVERYTHING)) == {"a"}
 
 
 def test_a_reader_beside_an_interrupted_commit_that_it_cannot_undo_says_so(

@@ -27,6 +27,7 @@ from everfind_core.errors import (
 )
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkReader, ChunkWriter, StoredChunk
+from everfind_core.store_backends import StoreBackend
 from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_indexer.store import open_writer
 from everfind_indexer.store.errors import translate as translate_for_writer
@@ -40,9 +41,9 @@ ROOT = Path(__file__).parents[3]
 
 
 @contextmanager
-def writing(directory: Path, first_turn: int) -> Iterator[None]:
+def writing(directory: Path, first_turn: int, kind: StoreBackend) -> Iterator[None]:
     """A writer process that runs until the block ends, and is killed then."""
-    command = [sys.executable, "-m", "tests.unit.store.write_forever", str(directory), str(first_turn)]
+    command = [sys.executable, "-m", "tests.unit.store.write_forever", str(directory), str(first_turn), kind]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -71,19 +72,20 @@ def check_all(reader: ChunkReader) -> None:
     check_whole([found.chunk for found in reader.semantic(unit("any"), 1_000, EVERYTHING)])
 
 
-def fill(directory: Path) -> ChunkWriter:
-    writer = open_writer(directory, DIMENSIONS)
+def fill(directory: Path, kind: StoreBackend) -> ChunkWriter:
+    writer = open_writer(directory, DIMENSIONS, kind)
     writer.replace([file for number in range(PAIRS) for file in pair(number, 0)])
     writer.maintain(finish=True)
     return writer
 
 
 @pytest.mark.slow
-def test_readers_never_see_half_a_commit(directory: Path) -> None:
-    fill(directory)
-    reader = open_reader(directory)
+@pytest.mark.parametrize("kind", list(StoreBackend))
+def test_readers_never_see_half_a_commit(directory: Path, kind: StoreBackend) -> None:
+    fill(directory, kind).close()
+    reader = open_reader(directory, backend=kind)
     first = reader.generation()
-    with writing(directory, 1):
+    with writing(directory, 1, kind):
         end = time.monotonic() + 60
         while reader.generation() <= first + 20:
             assert time.monotonic() < end
@@ -94,22 +96,24 @@ def test_readers_never_see_half_a_commit(directory: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_writer_leaves_every_file_whole(directory: Path) -> None:
-    fill(directory)
+@pytest.mark.parametrize("kind", list(StoreBackend))
+def test_a_killed_writer_leaves_every_file_whole(directory: Path, kind: StoreBackend) -> None:
+    fill(directory, kind).close()
     choose = random.Random(7)
     turn = 0
     for _ in range(5):
         turn += 10_000
-        with writing(directory, turn):
+        with writing(directory, turn, kind):
             time.sleep(choose.uniform(0.1, 0.6))
-        check_all(open_reader(directory))
-        writer = open_writer(directory, DIMENSIONS)
+        check_all(open_reader(directory, backend=kind))
+        writer = open_writer(directory, DIMENSIONS, kind)
         counts = writer.chunk_counts()
         assert {count for count, _ in counts.values()} == {CHUNKS}
         assert len(counts) == 2 * PAIRS
         writer.replace(pair(0, turn + 9_999))
         writer.maintain(finish=True)
-        check_all(open_reader(directory))
+        writer.close()
+        check_all(open_reader(directory, backend=kind))
 
 
 # --- damage -----------------------------------------------------------------------------------------------------------

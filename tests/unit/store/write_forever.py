@@ -1,4 +1,4 @@
-"""A writer process for the fault tests: ``python -m tests.unit.store.write_forever DIRECTORY FIRST_TURN``.
+"""A writer process for the fault tests: ``python -m tests.unit.store.write_forever DIRECTORY FIRST_TURN STORE``.
 
 Replaces pairs of files for ever; every chunk of a pair carries the number of the turn that wrote it.
 """
@@ -11,7 +11,9 @@ from itertools import count
 from pathlib import Path
 
 from everfind_core.ports import FileChunks
+from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import maintenance, open_writer
+from everfind_indexer.store.sqlite import upkeep
 from tests.unit.store.store_samples import DIMENSIONS, file
 
 PAIRS = 6
@@ -31,12 +33,14 @@ def pair(number: int, turn: int) -> list[FileChunks]:
     ]
 
 
-def main(directory: Path, first_turn: int) -> None:
+def main(directory: Path, first_turn: int, kind: StoreBackend) -> None:
     """Write until killed; say so on stdout once it begins."""
+    upkeep.FIRST_JOIN_ROWS = 40  # type: ignore[misc]  # as below
+    upkeep.SMALL_FRAGMENTS = 3  # type: ignore[misc]
     maintenance.FIRST_SEGMENT_ROWS = 40  # type: ignore[misc]  # so that a short test sees segments and merges
     maintenance.SMALL_FRAGMENTS = 3  # type: ignore[misc]
     choose = random.Random(first_turn)
-    writer = open_writer(directory, DIMENSIONS)
+    writer = open_writer(directory, DIMENSIONS, kind)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     for turn in count(first_turn):
@@ -45,4 +49,4 @@ def main(directory: Path, first_turn: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), StoreBackend(sys.argv[3]))

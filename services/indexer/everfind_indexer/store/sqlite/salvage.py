@@ -67,6 +67,7 @@ def copy_generation(source: Path, target: Path, generation: int) -> None:
             drop_old(copy, generation)
             copy.execute("COMMIT")
             copy.execute("VACUUM")
+            copy.execute("PRAGMA journal_mode = DELETE")  # leaves one file
     if not there:
         raise ValueError(f"generation {generation} is not there")
 
