@@ -36,7 +36,7 @@ def choose(choice: StoreChoice) -> Chosen:
         )
     return Chosen(
         StoreBackend.SQLITE,
-        (f"LanceDB cannot be loaded here ({problem}): this index is kept in SQLite, and slower with many chunks",),
+        (f"LanceDB cannot be loaded here ({problem}): this index is kept in SQLite, and answers the same",),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -41,6 +42,7 @@ class SqliteChunkWriter:
             create_table(self._directory, dimensions)
         with sqlite_errors(self._directory, write=True):
             self._db = connect(self._directory, write=True)
+            weakref.finalize(self, self._db.close)
             try:
                 check_table(self._db, self._directory, dimensions)
                 self._generation = fact(self._db, GENERATION)
