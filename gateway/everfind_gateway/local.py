@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -17,6 +18,7 @@ from everfind_gateway.warm import WarmSearcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from everfind_core.archive import Header
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from everfind_indexer.engine import IndexEngine
     from everfind_indexer.settings import IndexerSettings
     from everfind_indexer.watching import Following
+    from everfind_indexer.workers import Workers, WorkersOpener
     from everfind_rpc.service import Service
     from everfind_searcher.engine import SearchEngine
 
@@ -38,16 +41,21 @@ class LocalWorkspace:
     """One workspace in this process. Engines come up when first used; use it as a context manager.
 
     ``models`` are those of several workspaces, which their owner closes; otherwise it has its own.
+    ``open_workers`` opens what does the heavy part of a run; this process, if it is None.
     """
 
-    def __init__(self, settings: Settings, models: Models | None = None) -> None:
+    def __init__(
+        self, settings: Settings, models: Models | None = None, open_workers: WorkersOpener | None = None
+    ) -> None:
         self._settings = settings
         self._own_models = open_models() if models is None else None
         models = models or self._own_models
         assert models is not None
         self._embedder = models.embedder(settings)
         self._reranker = models.reranker(settings)
-        self._indexer = Late(lambda: _open_indexer(settings, self._embedder, _outgoing(settings, self._reranker.get())))
+        self._indexer = Late(
+            lambda: _open_indexer(settings, self._embedder, _outgoing(settings, self._reranker.get()), open_workers)
+        )
         self._engine = Late(lambda: _open_searcher(settings, self._embedder, self.indexer, self._reranker.get()))
         find = partial(running_server, settings.index_dir, settings.digest)
         self._searcher = WarmSearcher(find if settings.local_server else lambda: None, self._engine.get)
@@ -137,6 +145,14 @@ def open_local(settings: Settings, models: Models | None = None) -> LocalWorkspa
     return LocalWorkspace(settings, models)
 
 
+def open_on_ray(settings: Settings) -> LocalWorkspace:
+    """The same, whose runs are done by workers of a Ray cluster: that of ``RAY_ADDRESS``, or one of their own.
+
+    Index with it and close it: each run joins or starts the cluster, which takes seconds.
+    """
+    return LocalWorkspace(settings, open_workers=partial(_ray_workers, settings))
+
+
 def open_followed(settings: Settings, models: Models | None = None) -> LocalWorkspace:
     """The same for a server: where ``settings`` allow it, an index that was made is kept up with its folders."""
     workspace = LocalWorkspace(settings, models)
@@ -218,12 +234,24 @@ def _outgoing(settings: Settings, reranker: Reranker | None) -> tuple[str, ...]:
     return tuple(leaving)
 
 
-def _open_indexer(settings: Settings, embedder: Embedder, outgoing: tuple[str, ...]) -> IndexEngine:
+def _open_indexer(
+    settings: Settings, embedder: Embedder, outgoing: tuple[str, ...], open_workers: WorkersOpener | None
+) -> IndexEngine:
     from everfind_indexer.engine import IndexEngine
 
     folders = SettingsFolders(settings.files.folders_file, settings.folders, settings.index_dir)
     indexing = _indexer_settings(settings, outgoing)
-    return IndexEngine(indexing, embedder, LateChunker(_open_chunker), _open_writer, folders)
+    return IndexEngine(indexing, embedder, LateChunker(_open_chunker), _open_writer, folders, open_workers=open_workers)
+
+
+def _ray_workers(settings: Settings, told: IndexerSettings) -> AbstractContextManager[Workers]:
+    from everfind_embedder.quota import cpu_quota
+    from everfind_indexer.ray_workers import ray_workers
+    from everfind_indexer.workers import WorkerRecipe
+
+    one_thread = settings.model_copy(update={"threads": 1})  # there are as many workers as CPUs
+    recipe = WorkerRecipe(told, partial(_open_embedder, one_thread), _open_chunker)
+    return ray_workers(recipe, address=os.environ.get("RAY_ADDRESS", ""), cpus=settings.threads or cpu_quota())
 
 
 def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerSettings:

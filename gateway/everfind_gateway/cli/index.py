@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -17,11 +18,30 @@ from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit_json, note
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from everfind_core.cancellation import Cancellation
     from everfind_core.model import IndexReport, IndexRequest
     from everfind_core.ports import Indexer
     from everfind_gateway.cli.runtime import Runtime
     from everfind_gateway.render.runs import RunView
+    from everfind_gateway.settings import Settings
+    from everfind_gateway.workspace import Workspace
+
+
+class Engine(StrEnum):
+    """What does the heavy part of a run."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+EngineOption: TypeAlias = Annotated[
+    Engine,
+    typer.Option(
+        "--engine", help="What does the heavy part of the run: this process, or the workers of a Ray cluster."
+    ),
+]
 
 
 Targets: TypeAlias = Annotated[
@@ -72,6 +92,7 @@ def index(
     rebuild: Rebuild = False,
     max_files: MaxFiles = 0,
     concurrency: Concurrency = None,
+    engine: EngineOption = Engine.LOCAL,
     name: NameOption = "",
     no_wait: NoWait = False,
     verbose: Verbose = False,
@@ -95,11 +116,26 @@ def index(
         raise FolderNotFoundError(error.message, hint=error.hint if settings.server else NO_FOLDER_HINT) from None
     view = RunView(verbose=verbose, quiet=as_json)
     started = time.monotonic()
-    with runtime.open_workspace(settings) as workspace:
+    with _opened(settings, engine) as workspace:
         report = _run(workspace.indexer, requests, view)
     view.finish(report, time.monotonic() - started)
     if as_json:
         emit_json(index_json(report))
+
+
+def _opened(settings: Settings, engine: Engine) -> AbstractContextManager[Workspace]:
+    """The workspace to index in, with what does the heavy part."""
+    if engine is Engine.LOCAL:
+        return runtime.open_workspace(settings)
+    if settings.server:
+        raise InvalidRequestError.of(
+            "engine",
+            f"the server {settings.server} has its own",
+            hint="Leave `--engine` out, or run it on that machine.",
+        )
+    from everfind_gateway.local import open_on_ray
+
+    return open_on_ray(settings)
 
 
 def _apart(asked: Runtime, name: str, targets: Sequence[str]) -> Runtime:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from everfind_core.archive import Header
     from everfind_indexer.target import StoreOpener
+    from everfind_indexer.workers import WorkersOpener
     from everfind_indexer.writing import Writing
 
 
@@ -70,12 +71,18 @@ class IndexEngine:
         chunker: Chunker,
         open_store: StoreOpener,
         folders: FolderSource | None = None,
+        *,
+        open_workers: WorkersOpener | None = None,
     ) -> None:
-        """Prepare. ``folders`` are those of the settings and of the file beside the index, if nothing else is given."""
+        """Prepare. ``folders`` are those of the settings and of the file beside the index, if nothing else is given.
+
+        ``open_workers`` gives what does the heavy part of a run; this process, if nothing else is given.
+        """
         self._settings = settings
         self._embedder = embedder
         self._chunker = chunker
         self._open_store = open_store
+        self._open_workers = open_workers
         self._folders = folders or FolderFile(settings.index_directory, settings.folders)
         self._recent = RecentDocuments()
         self._view = _View(settings, Sources(settings, self._recent))
@@ -217,7 +224,8 @@ class IndexEngine:
         from everfind_indexer.writing import Writing  # whoever only reads files does not wait for it to load
 
         now = self._now()
-        return Writing(now.settings, now.sources, self._embedder, self._chunker, self._open_store, self.folders)
+        writing = Writing(now.settings, now.sources, self._embedder, self._chunker, self._open_store, self.folders)
+        return replace(writing, open_workers=self._open_workers) if self._open_workers else writing
 
     def _now(self) -> _View:
         folders = tuple(self.folders())

@@ -43,6 +43,12 @@ class Clock:
     seconds: dict[IndexStage, float] = field(default_factory=dict)
     guard: threading.Lock = field(default_factory=threading.Lock)
 
+    def add(self, seconds: Mapping[IndexStage, float]) -> None:
+        """Add what was measured elsewhere."""
+        with self.guard:
+            for stage, more in seconds.items():
+                self.seconds[stage] = self.seconds.get(stage, 0.0) + more
+
     @contextmanager
     def measure(self, stage: IndexStage) -> Iterator[None]:
         """Add the time of the block to a stage."""

@@ -46,6 +46,7 @@ from everfind_indexer.tally import Tally, report
 from everfind_indexer.target import Target
 from everfind_indexer.vectors import VectorCache
 from everfind_indexer.work import GROUP_FILES, FolderWork, in_groups
+from everfind_indexer.workers import Workers
 
 PRUNE_FILES = 1_000
 RECORD_FILES = 1_000
@@ -76,6 +77,7 @@ class Run:
         kept: VectorCache | None,
         concurrency: int,
         min_score: float | None,
+        workers: Workers,
         on_event: EventSink,
         cancel: Cancellation,
         warnings: Sequence[str] = (),
@@ -85,7 +87,8 @@ class Run:
         self._target = target
         self._sources = sources
         self._how = how
-        self._embedder = embedder
+        self._embedder = workers.embedder(embedder)
+        self._workers = workers
         self._kept = None if request.force else kept
         # What an index had nothing of before cannot be looked up; equal texts within the run still are.
         reuse = not request.force and bool(target.catalog.folders())
@@ -98,14 +101,14 @@ class Run:
         self._clock = Clock()
         self._pipeline = Pipeline(
             target.store,
-            embedder,
+            self._embedder,
             on_commit=self._committed,
             cancel=cancel,
             clock=self._clock,
             reuse=reuse,
             kept=self._kept,
             older=target.older,
-            concurrency=request.concurrency or concurrency,
+            concurrency=request.concurrency or max(concurrency, workers.slots + 1),
         )
         self._backlog = Backlog(target.store)
         self._has_first_pass = answers and not (request.force or request.max_files)
@@ -256,9 +259,8 @@ class Run:
     def _changed(self, looker: Looker, files: Iterable[FoundFile], tally: Tally) -> Iterator[PreparedFile]:
         """Files that the store must take; what needs no commit there is recorded on the way."""
         settled: list[FileState] = []
-        for file in files:
+        for outcome in self._workers.look(looker, files, self._cancel):
             self._cancel.check()
-            outcome = looker.look(file)
             if isinstance(outcome, Changed):
                 self._note(outcome.file.state)
                 yield outcome.file

@@ -23,7 +23,7 @@ from everfind_indexer.extractors import REVISION as EXTRACTION_REVISION
 from everfind_indexer.extractors import Extraction
 from everfind_indexer.importing import import_index
 from everfind_indexer.lock import writer_lock
-from everfind_indexer.preparing import Preparation
+from everfind_indexer.recipes import preparation
 from everfind_indexer.repairing import Salvage, salvage
 from everfind_indexer.run import Run
 from everfind_indexer.settings import IndexerSettings
@@ -31,6 +31,7 @@ from everfind_indexer.settling import settle_documents
 from everfind_indexer.sources import Sources
 from everfind_indexer.target import Opening, StoreOpener, open_target, opened
 from everfind_indexer.vectors import VectorCache
+from everfind_indexer.workers import WorkersOpener, in_process
 
 UPGRADED = "an older everfind made the index otherwise: it was made anew, with the vectors of texts that stay the same"
 
@@ -48,6 +49,7 @@ class Writing:
     chunker: Chunker
     open_store: StoreOpener
     added: Callable[[], Sequence[Folder]]
+    open_workers: WorkersOpener = in_process
 
     def index(
         self, request: IndexRequest, folders: Sequence[Folder], on_event: EventSink, cancel: Cancellation
@@ -68,6 +70,7 @@ class Writing:
                 request.rebuild or upgrade or lost, upgrade and not request.force, found.location, self.settings.store
             )
             with (
+                self.open_workers(self.settings) as workers,
                 open_target(directory, recipe, model, self.open_store, how) as target,
                 self._kept_vectors(model) as kept,
             ):
@@ -75,11 +78,12 @@ class Writing:
                     request,
                     target,
                     self.sources,
-                    self._preparation(model, extraction),
+                    preparation(self.settings, self.embedder, self.chunker, extraction),
                     self.embedder,
                     kept=kept,
                     concurrency=self.settings.concurrency or DEFAULT_CONCURRENCY,
                     min_score=self.settings.min_score,
+                    workers=workers,
                     on_event=on_event,
                     cancel=cancel,
                     warnings=(*((UPGRADED,) if upgrade else found.damage), *target.notices),
@@ -194,14 +198,4 @@ class Writing:
             lexical=LEXICAL_REVISION,
             extraction=f"{EXTRACTION_REVISION} {LIFECYCLE_REVISION} {self.settings.vocabulary.revision}".rstrip(),
             secrets=SECRETS_REVISION if self.settings.redact_secrets else "off",
-        )
-
-    def _preparation(self, model: ModelInfo, extraction: Extraction) -> Preparation:
-        return Preparation(
-            extract=extraction.extract,
-            chunker=self.chunker,
-            tokenizer=self.embedder.tokenizer(),
-            limits=self.settings.limits(model),
-            redact_secrets=self.settings.redact_secrets,
-            vocabulary=self.settings.vocabulary,
         )

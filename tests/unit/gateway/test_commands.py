@@ -89,6 +89,13 @@ def test_a_fault_is_one_sentence_and_a_traceback_only_on_request(
     assert "Traceback" in everfind("search", "x").err
 
 
+def test_a_server_has_an_engine_of_its_own(everfind: Run, engines: FakeEngines) -> None:
+    ended = everfind("--server", "search.example.org", "index", "--engine", "ray")
+    assert ended.code == 2
+    assert "engine: the server search.example.org has its own" in ended.err
+    assert everfind("--server", "search.example.org", "index", "--engine", "local").code == 0
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
