@@ -156,7 +156,7 @@ def is_usable(dataset: lance.LanceDataset, index: str) -> bool:
     try:
         with panics_are_damage(Path()):
             dataset.prewarm_index(index)
-    except Exception:
+    except Exception:  # the library raises whatever it stumbles over
         return False
     return True
 
@@ -167,6 +167,6 @@ def is_readable(fragment: LanceFragment) -> bool:
         with panics_are_damage(Path()):
             for _ in fragment.scanner().to_batches():
                 pass
-    except Exception:
+    except Exception:  # the library raises whatever it stumbles over
         return False
     return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
@@ -164,7 +163,4 @@ def _whole_chunk(ref: FileRef, row: Sequence[Any]) -> StoredChunk:
 def _tokens(terms: Sequence[str]) -> Sequence[str]:
     """The tokens that ``terms`` are made of, each once."""
     texts = (term.encode("utf-8", "replace").decode() for term in terms)
-    found: dict[str, None] = defaultdict(lambda: None)
-    for text in texts:
-        found.update(dict.fromkeys(text.split()))
-    return list(found)
+    return list(dict.fromkeys(token for text in texts for token in text.split()))
