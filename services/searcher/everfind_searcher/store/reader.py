@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import lance
-import numpy as np
-import numpy.typing as npt
 from lance.dataset import Session  # type: ignore[attr-defined]  # public, but lance imports it under this name
 
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError
 from everfind_core.manifest import REBUILD_HINT
-from everfind_core.model import FileRef, Filters
-from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
 from everfind_core.written_files import check_written
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.lance_version import LanceVersion
 from everfind_searcher.store.missing import missing
+from everfind_searcher.store.questions import SnapshotReader
 from everfind_searcher.store.remote import remote_table
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.snapshot import LanceSnapshot
-
-_T = TypeVar("_T")
 
 _INDEX_CACHE_BYTES: Final = 512 << 20
 _METADATA_CACHE_BYTES: Final = 64 << 20
 
 
-class LanceChunkReader:
+class LanceChunkReader(SnapshotReader):
     """A :class:`~everfind_core.ports.ChunkReader` on a LanceDB table. Thread-safe; calls run in parallel."""
 
     def __init__(self, directory: Path, resident_bytes: int) -> None:
@@ -53,32 +47,9 @@ class LanceChunkReader:
         """The table's newest version."""
         return self._of(self._newest())
 
-    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
-        """See :meth:`LanceSnapshot.semantic`."""
-        return self._ask(lambda snapshot: snapshot.semantic(vector, limit, where))
-
-    def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
-        """See :meth:`LanceSnapshot.lexical`."""
-        return self._ask(lambda snapshot: snapshot.lexical(terms, limit, where))
-
-    def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
-        """See :meth:`LanceSnapshot.file_chunks`."""
-        return self._ask(lambda snapshot: snapshot.file_chunks(ref))
-
-    def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
-        """See :meth:`LanceSnapshot.unembedded`."""
-        return self._ask(lambda snapshot: snapshot.unembedded(refs))
-
-    def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
-        """See :meth:`LanceSnapshot.naming`."""
-        return self._ask(lambda snapshot: snapshot.naming(tokens, limit, where))
-
-    def _ask(self, question: Callable[[LanceSnapshot], _T]) -> _T:
-        """Ask the newest version; once more if a file of it went away meanwhile."""
-        try:
-            return question(self.snapshot())
-        except IndexDamagedError:
-            return question(self._of(self._reopen()))
+    def reopened(self) -> LanceSnapshot:
+        """The table's newest version, opened anew."""
+        return self._of(self._reopen())
 
     def _of(self, dataset: lance.LanceDataset) -> LanceSnapshot:
         self._resident.follow(LanceVersion(dataset, self._directory))

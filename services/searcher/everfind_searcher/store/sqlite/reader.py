@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-from everfind_core.errors import IndexDamagedError, IndexIncompatibleError
+from everfind_core.errors import IndexIncompatibleError
 from everfind_core.manifest import REBUILD_HINT
-from everfind_core.model import FileRef, Filters
-from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.sqlite_schema import DATABASE, FORMAT, GENERATION, right_schema, schema_of
 from everfind_searcher.store.missing import missing
+from everfind_searcher.store.questions import SnapshotReader
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.sqlite.connections import Connections
 from everfind_searcher.store.sqlite.snapshot import SqliteSnapshot
 from everfind_searcher.store.sqlite.version import SqliteVersion, read_parts
 
-_T = TypeVar("_T")
-
 _FACT: Final = "SELECT value FROM facts WHERE name = ?"
 
 
-class SqliteChunkReader:
+class SqliteChunkReader(SnapshotReader):
     """A :class:`~everfind_core.ports.ChunkReader` on one SQLite file. Thread-safe; calls run in parallel."""
 
     def __init__(self, directory: Path, resident_bytes: int) -> None:
@@ -50,33 +43,6 @@ class SqliteChunkReader:
         version = self._newest()
         self._resident.follow(version)
         return SqliteSnapshot(version, self._resident)
-
-    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
-        """See :meth:`SqliteSnapshot.semantic`."""
-        return self._ask(lambda snapshot: snapshot.semantic(vector, limit, where))
-
-    def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
-        """See :meth:`SqliteSnapshot.lexical`."""
-        return self._ask(lambda snapshot: snapshot.lexical(terms, limit, where))
-
-    def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
-        """See :meth:`SqliteSnapshot.file_chunks`."""
-        return self._ask(lambda snapshot: snapshot.file_chunks(ref))
-
-    def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
-        """See :meth:`SqliteSnapshot.unembedded`."""
-        return self._ask(lambda snapshot: snapshot.unembedded(refs))
-
-    def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
-        """See :meth:`SqliteSnapshot.naming`."""
-        return self._ask(lambda snapshot: snapshot.naming(tokens, limit, where))
-
-    def _ask(self, question: Callable[[SqliteSnapshot], _T]) -> _T:
-        """Ask the newest generation; once more if it was replaced and dropped meanwhile."""
-        try:
-            return question(self.snapshot())
-        except IndexDamagedError:
-            return question(self.snapshot())
 
     def _newest(self) -> SqliteVersion:
         version = self._version
