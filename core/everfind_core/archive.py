@@ -25,6 +25,7 @@ from everfind_core.errors import ArchiveUnusableError, StorageError, StorageFull
 from everfind_core.index_directory import storage_error
 from everfind_core.manifest import Manifest, check_format, manifest_from
 from everfind_core.model import Folder
+from everfind_core.parsed_json import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,12 +188,12 @@ class ArchiveReader:
             raise _unusable(self._path, "it does not begin as an archive of an index does")
         source = self._archive.extractfile(entry)
         try:
-            found = json.loads(source.read() if source else b"")
+            found = parse_json(source.read() if source else b"")
             version = int(found["format"])
             if version <= FORMAT:
                 check_format(self._path, found["manifest"])
                 return _decoded(found, most=self._path.stat().st_size)
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             raise _unusable(self._path, "its list cannot be read") from error
         raise ArchiveUnusableError(
             f"{self._path} is an archive of format {version}, this everfind reads up to {FORMAT}",

@@ -42,6 +42,7 @@ from everfind_core.errors import (
 )
 from everfind_core.manifest import FORMAT, Manifest, check_format, manifest_from
 from everfind_core.model import Calibration, Coverage, Folder
+from everfind_core.parsed_json import parse_json
 from everfind_core.paths import encode_os_path, printable
 from everfind_core.store_backends import StoreBackend
 from everfind_core.whole_files import replace_file
@@ -328,14 +329,14 @@ def _next_directory(index_directory: Path) -> Path:
 
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise StorageError(
             f"cannot read {path}: {error.strerror}", hint="Check owner and mode of the index directory."
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _damaged(path) from error
     if not isinstance(found, dict):
         raise _damaged(path)

@@ -26,6 +26,7 @@ from everfind_core.index_directory import (
     INDEXES,
     MANIFEST,
 )
+from everfind_core.parsed_json import parse_json
 from everfind_core.store_schema import TABLE_DIRECTORY
 
 FORMAT: Final = 1
@@ -78,10 +79,10 @@ def decoded(content: bytes, place: str) -> Published:
         IndexIncompatibleError: a newer everfind wrote it.
     """
     try:
-        found = json.loads(content)
+        found = parse_json(content)
         newer = int(found["format"]) > FORMAT
         told = None if newer else _told(found)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise IndexDamagedError(
             f"the index at {place} is damaged: {PUBLISHED} cannot be read",
             hint="Remove that object, and let the indexer publish again: `everfind index`.",

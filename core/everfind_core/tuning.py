@@ -6,9 +6,13 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from everfind_core.parsed_json import parse_json
 from everfind_core.whole_files import replace_file
 
 FILE = "tuning.json"
+
+MOST_RUN_TOKENS = 1 << 16
+"""More was never measured, and would not fit into memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Tuning:
 def read_tuning(path: Path) -> Tuning | None:
     """What is kept there; None where nothing is, or nothing that can be used."""
     try:
-        values = json.loads(path.read_text("utf-8"))
+        values = parse_json(path.read_text("utf-8"))
         found = Tuning(
             model=str(values["model"]),
             processor=str(values["processor"]),
@@ -50,9 +54,9 @@ def read_tuning(path: Path) -> Tuning | None:
             measured=float(values["measured"]),
             steady=bool(values["steady"]),
         )
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, OverflowError):
         return None
-    usable = 1 <= found.threads <= found.cpus and found.run_tokens >= 1
+    usable = 1 <= found.threads <= found.cpus and 1 <= found.run_tokens <= MOST_RUN_TOKENS
     return found if usable else None
 
 

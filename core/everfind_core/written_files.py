@@ -19,6 +19,7 @@ from typing import Final
 
 from everfind_core.errors import IndexDamagedError
 from everfind_core.index_directory import REPAIR_HINT, storage_error
+from everfind_core.parsed_json import parse_json
 from everfind_core.whole_files import replace_file
 
 WRITTEN: Final = "written.json"
@@ -81,14 +82,14 @@ def read_written(index: Path) -> WrittenFiles | None:
     """
     path = index / WRITTEN
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
         files = {str(name): WrittenFile(int(s), str(d), float(w)) for name, (s, d, w) in found["files"].items()}
         return WrittenFiles(str(found["boot"]), files)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise storage_error(error, index) from error
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise file_damaged(path, "cannot be read") from error
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import ConfigError, StorageError
+from everfind_core.parsed_json import parse_json
 from everfind_core.whole_files import replace_file
 
 
@@ -47,8 +48,8 @@ def json_object(file: Path, text: str) -> dict[str, Any]:
         ConfigError: it holds something else.
     """
     try:
-        document = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError) as error:
+        document = parse_json(text) if text.strip() else {}
+    except ValueError as error:
         raise left_alone(file, f"it is not plain JSON ({error}; comments count as such)") from None
     if not isinstance(document, dict):
         raise left_alone(file, "it holds no object")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import ConfigError, InvalidRequestError, UnauthenticatedError
+from everfind_core.parsed_json import parse_json
 from everfind_core.whole_files import FileStamp, file_stamp, replace_file
 
 TOKEN_BYTES = 32
@@ -208,7 +209,7 @@ def _digest(secret: str) -> str:
 
 def _read(path: Path) -> tuple[Token, ...]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
         return tuple(_token(entry) for entry in content["tokens"])
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from error

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError, EverfindError, ModelUnusableError, UnavailableError
+from everfind_core.parsed_json import parse_json
 from everfind_rpc.hosts import is_loopback
 
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -129,7 +130,7 @@ class JsonApi:
         if response.status_code != 200:
             raise self._refused(response.status_code, _said(response.text))
         try:
-            answer = response.json()
+            answer = parse_json(response.content)
         except ValueError:
             return None, self._silent("its answer is not JSON"), pause
         if not isinstance(answer, Mapping):

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import FileRef
+from everfind_core.parsed_json import parse_json
 
 T = TypeVar("T")
 
@@ -77,7 +78,7 @@ def _no_page() -> InvalidRequestError:
 
 
 def _decoded(token: str) -> tuple[str | int, ...]:
-    decoded = json.loads(base64.b64decode(token, altchars=b"-_", validate=True))
+    decoded = parse_json(base64.b64decode(token, altchars=b"-_", validate=True))
     if not isinstance(decoded, list):
         raise TypeError(token)
     return tuple(decoded)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import InvalidRequestError, StorageError
+from everfind_core.parsed_json import parse_json
 from everfind_gateway.evaluation.report import EvalReport
 
 FORMAT = 1
@@ -110,8 +111,8 @@ def parse_bars(given: Sequence[str]) -> dict[str, float]:
 
 def _read(file: Path) -> Mapping[str, Any]:
     try:
-        saved = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        saved = parse_json(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise InvalidRequestError.of("compare", f"{file} cannot be read: {error}", hint=_HINT) from None
     wanted = isinstance(saved, dict) and saved.get("format") == FORMAT
     if not wanted or not _numbers(saved.get("measures")) or not _tables(saved.get("questions_measured")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from everfind_core.errors import InvalidRequestError
 from everfind_core.measures import Answer
 from everfind_core.model import Folder
+from everfind_core.parsed_json import parse_json
 from everfind_core.paths import encode_os_path
 
 CORPUS = "corpus"
@@ -166,8 +166,8 @@ def _read_known(path: Path, shape: type[KnownT], corpus: Path) -> list[KnownT]:
 
 def _parse(raw: str, shape: type[LineT], place: str, hint: str) -> LineT:
     try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError) as error:
+        value = parse_json(raw)
+    except ValueError as error:
         raise InvalidRequestError.of("questions", f"{place}: not JSON: {error}", hint=hint) from None
     try:
         return shape.model_validate(value)

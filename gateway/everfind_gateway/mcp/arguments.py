@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from everfind_core.errors import FieldViolation, InvalidRequestError
+from everfind_core.parsed_json import parse_json
 from everfind_gateway.suggestions import did_you_mean
 
 MAX_QUERY = 10_000
@@ -33,7 +34,7 @@ def _as_list(value: Any) -> Any:
         return value
     if value.lstrip().startswith("["):
         try:
-            return json.loads(value)
+            return parse_json(value)
         except ValueError:
             return [value]
     return [value] if value else []

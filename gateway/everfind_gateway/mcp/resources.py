@@ -13,6 +13,7 @@ from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, Inv
 from everfind_core.file_pages import file_page
 from everfind_core.json_form import coverage_json, folder_json
 from everfind_core.model import FileRef, Folder, FolderStatus, IndexedFile, ReadFileRequest
+from everfind_core.parsed_json import parse_json
 from everfind_gateway.mcp.calls import Call
 
 FOLDER = "everfind://folder/"
@@ -116,7 +117,7 @@ def _decoded(cursor: str) -> FileRef | None:
     if not cursor:
         return None
     try:
-        folder, path = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
+        folder, path = parse_json(base64.b64decode(cursor, altchars=b"-_", validate=True))
     except (ValueError, TypeError):
         folder = path = None
     if not isinstance(folder, str) or not isinstance(path, str):

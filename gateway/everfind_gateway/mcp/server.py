@@ -21,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 
 from everfind_core import __version__
 from everfind_core.errors import ErrorKind, EverfindError, InvalidRequestError
+from everfind_core.parsed_json import parse_json
 from everfind_gateway.mcp import prompts, resources
 from everfind_gateway.mcp.arguments import input_schema, parse, split_workspace
 from everfind_gateway.mcp.calls import Call, Result, Tell, Threads
@@ -281,7 +282,7 @@ def _succeeded(result: Result) -> types.CallToolResult:
         json.dumps(structured, ensure_ascii=False).encode()
     except UnicodeEncodeError:  # the protocol has no form for lone surrogates; they must not end the connection
         text = text.encode("utf-8", "replace").decode()
-        structured = json.loads(json.dumps(structured, ensure_ascii=False).encode("utf-8", "replace"))
+        structured = parse_json(json.dumps(structured, ensure_ascii=False).encode("utf-8", "replace"))
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=structured)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import ConfigError
+from everfind_core.parsed_json import parse_json
 
 MAX_BYTES = 1 << 20
 
@@ -74,8 +74,8 @@ def read_object(path: Path) -> dict[str, Any]:
         ConfigError: it cannot be read, or holds something else.
     """
     try:
-        document = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
+        document = parse_json(read_text(path))
+    except ValueError as error:
         raise ConfigError(f"{path} is no JSON object: {error}", hint="Name the configuration file itself.") from None
     if not isinstance(document, dict):
         raise ConfigError(f"{path} is no JSON object", hint="Name the configuration file itself.")

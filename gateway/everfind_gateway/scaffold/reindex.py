@@ -24,6 +24,7 @@ import platformdirs
 
 from everfind_core.errors import EverfindError
 from everfind_core.file_locks import try_file_lock
+from everfind_core.parsed_json import parse_json
 from everfind_core.paths import encode_os_path
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Notes:
                 file.truncate(0)
         except FileNotFoundError:
             return []
-        return list(dict.fromkeys(json.loads(line) for line in lines if line))
+        return list(dict.fromkeys(parse_json(line) for line in lines if line))
 
     @contextmanager
     def held(self) -> Iterator[bool]:
@@ -130,8 +131,8 @@ def edited_file(event: bytes) -> Edit:
     ``tool_input.file_path`` or ``tool_input.notebook_path`` (Claude Code), or ``file_path`` (Cursor).
     """
     try:
-        document = json.loads(event[:MAX_EVENT_BYTES])
-    except (ValueError, RecursionError):
+        document = parse_json(event[:MAX_EVENT_BYTES])
+    except ValueError:
         return Edit()
     if not isinstance(document, Mapping):
         return Edit()

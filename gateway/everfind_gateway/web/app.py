@@ -5,7 +5,6 @@ The page itself holds nothing secret and is given to anybody who may reach it; e
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from everfind_core.errors import ErrorKind, EverfindError, InternalError, InvalidRequestError
+from everfind_core.parsed_json import parse_json
 from everfind_gateway.http_server import has_token, security
 from everfind_gateway.mcp.arguments import GatherArguments, parse
 from everfind_gateway.mcp.calls import Call, Threads
@@ -143,8 +143,8 @@ async def _body(request: Request) -> Mapping[str, Any]:
         if len(raw) > MAX_BODY:
             raise InvalidRequestError.of("body", f"it is larger than {MAX_BODY:,} bytes")
     try:
-        given = json.loads(raw)
-    except (ValueError, RecursionError):
+        given = parse_json(raw)
+    except ValueError:
         given = None
     if not isinstance(given, dict):
         raise InvalidRequestError.of("body", "it is no JSON object")

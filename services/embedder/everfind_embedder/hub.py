@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
-import json
 import re
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from everfind_core.errors import (
     StorageFullError,
     UnavailableError,
 )
+from everfind_core.parsed_json import parse_json
 from everfind_embedder.layout import CONFIG_FILES, GRAPH_FILES, MODULES_FILE, TOKENIZER_FILE, pooling_config_path
 
 TIMEOUT_SECONDS = 30.0
@@ -127,7 +127,7 @@ class Hub:
         url = f"{self._endpoint}/api/models/{repository}/revision/{quote(revision, safe='')}?blobs=true"
         with self._open(url, repository) as response:
             try:
-                answer = json.load(response)
+                answer = parse_json(response.read())
                 commit = str(answer["sha"])
                 files = [_remote_file(sibling) for sibling in answer["siblings"]]
             except (ValueError, KeyError, TypeError, AttributeError, *_BROKEN_CONNECTION) as error:
@@ -243,7 +243,7 @@ def _model_files(files: Mapping[str, RemoteFile], repository: str) -> list[str]:
 
 def _read_modules(path: Path) -> object:
     try:
-        content: object = json.loads(path.read_bytes())
+        content: object = parse_json(path.read_bytes())
     except FileNotFoundError:
         return []
     except ValueError as error:

@@ -7,13 +7,13 @@ Read are ``modules.json``, the pooling module's ``config.json``, ``sentence_bert
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from everfind_core.errors import ModelUnusableError
+from everfind_core.parsed_json import parse_json
 from everfind_embedder.encoder import Pooling
 
 GRAPH_FILES = ("onnx/model.onnx", "model.onnx")
@@ -156,7 +156,7 @@ def _find_file(directory: Path, names: tuple[str, ...]) -> Path:
 def _read_json(path: Path, expected: type = dict) -> Any:
     """The content of a configuration file; empty if there is no such file."""
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return expected()
     except (OSError, ValueError) as error:

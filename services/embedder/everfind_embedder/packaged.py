@@ -8,7 +8,6 @@ whose 8-bit products saturate. Vectors of the two are close but not equal, so th
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import ModelInfo, ModelSource
+from everfind_core.parsed_json import parse_json
 from everfind_embedder.checksum import revision_of, verify_sha256
 from everfind_embedder.encoder import Encoder, GraphEncoder, Pooling, PoolingEncoder
 from everfind_embedder.loaded import LoadedModel
@@ -105,7 +105,7 @@ def load_packaged(
 def open_int8_rows(weights: Path) -> Encoder:
     """The variant ``int8-rows``."""
     stored = OnnxFile(weights)
-    recipes: dict[str, list[str]] = json.loads((DATA_DIRECTORY / RECIPES_FILE).read_text())["tensors"]
+    recipes: dict[str, list[str]] = parse_json((DATA_DIRECTORY / RECIPES_FILE).read_text())["tensors"]
     external = {
         # One source: the array shares the mapped file's memory. onnxruntime wants aligned floats.
         name: np.require(stored.array(parts[0]), requirements=("C", "A"))
@@ -123,7 +123,7 @@ def open_as_shipped(weights: Path) -> Encoder:
 
 def passes_self_test(tokenizer: HubTokenizer, encoder: Encoder) -> bool:
     """Whether a few texts get the vectors that the fp32 model gives them."""
-    cases = json.loads((DATA_DIRECTORY / SELF_TEST_FILE).read_text())["cases"]
+    cases = parse_json((DATA_DIRECTORY / SELF_TEST_FILE).read_text())["cases"]
     return all(
         _cosine(encoder.run(tokenizer.wrap(tokenizer.encode_ids(case["text"]))[None])[0], case["vector"])
         >= SELF_TEST_COSINE

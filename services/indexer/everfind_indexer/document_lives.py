@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from everfind_core.lifecycle import Fate, Problem, Statement, join_refs, split_refs
 from everfind_core.model import FileRef
+from everfind_core.parsed_json import parse_json
 from everfind_indexer import catalog_database as database
 
 SCHEMA = """
@@ -94,13 +95,13 @@ def fate_text(fate: Fate) -> str:
 
 def fate_of(text: str) -> Fate:
     """The fate that :func:`fate_text` wrote."""
-    status, date, successors = json.loads(text)
+    status, date, successors = parse_json(text)
     return Fate(status, date, split_refs(successors))
 
 
 def statement_of(text: str) -> Statement:
     """What a document says of itself, of the JSON that it is kept as."""
-    said = json.loads(text)
+    said = parse_json(text)
     return Statement(
         title=said["title"],
         numbers=tuple((series, number) for series, number in said["numbers"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from everfind_core.errors import ConfigError, InvalidRequestError
 from everfind_core.folder_rules import indexed_folders, new_name
 from everfind_core.index_directory import FOLDERS, write_json
 from everfind_core.model import Folder
+from everfind_core.parsed_json import parse_json
 from everfind_core.paths import encode_os_path
 from everfind_core.whole_files import FileStamp, file_stamp
 
@@ -131,7 +131,7 @@ class FolderFile:
 
 def _read(path: Path) -> tuple[Folder, ...]:
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = parse_json(path.read_text(encoding="utf-8"))
         known = found["format"] == FORMAT
         folders = tuple(Folder(str(f["name"]), str(f["root"]), tuple(map(str, f["include"]))) for f in found["folders"])
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -32,6 +31,7 @@ from everfind_core.index_directory import (
 from everfind_core.lifecycle import Fate
 from everfind_core.manifest import Recipe, check_recipe, is_upgrade
 from everfind_core.model import FileRef, FileState, Folder, SkipReason
+from everfind_core.parsed_json import parse_json
 from everfind_core.paths import check_relative
 from everfind_core.store_backends import StoreBackend, StoreChoice
 from everfind_indexer.catalog import Catalog
@@ -165,7 +165,7 @@ def _make_catalog(archive: ArchiveReader, source: Path, directory: Path) -> None
             states: list[FileState] = []
             statements = {}
             for line in lines:
-                told = json.loads(line)
+                told = parse_json(line)
                 state = _state(told, names)
                 states.append(state)
                 if "statement" in told:
@@ -178,7 +178,7 @@ def _make_catalog(archive: ArchiveReader, source: Path, directory: Path) -> None
             catalog.doubt(fates=False)
         (directory / FILES).unlink()
     except (
-        OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, InvalidRequestError
+        OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, InvalidRequestError
     ) as error:  # fmt: skip
         raise ArchiveUnusableError(
             f"{source} cannot be imported: {FILES} cannot be read", hint="Export it again."

@@ -16,6 +16,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexLockedError
 from everfind_core.file_locks import try_lock
 from everfind_core.index_directory import LOCK, storage_error
+from everfind_core.parsed_json import parse_json
 from everfind_core.paths import printable
 
 POLL_SECONDS = 0.1
@@ -88,10 +89,10 @@ def _note_holder(descriptor: int, note: bytes) -> None:
 
 def _holder(descriptor: int) -> str:
     try:
-        note = json.loads(os.pread(descriptor, 4096, 0))
+        note = parse_json(os.pread(descriptor, 4096, 0))
         since = time.strftime("%H:%M:%S", time.localtime(float(note["since"])))
         return printable(f"process {int(note['pid'])} on {note['host']} (`{note['command']}`, since {since})")
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return "another process"
 
 

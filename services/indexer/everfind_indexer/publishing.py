@@ -5,7 +5,6 @@ What is there already is not sent again, for the store's library never changes a
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import secrets
@@ -16,16 +15,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import IndexMissingError, StorageError
+from everfind_core.errors import IndexDamagedError, IndexMissingError, StorageError
 from everfind_core.index_directory import (
     INDEXES,
     PUBLISHER,
+    REPAIR_HINT,
     IndexLocation,
     current_index,
     storage_error,
     write_json,
 )
 from everfind_core.object_place import ObjectPlace
+from everfind_core.parsed_json import parse_json
 from everfind_core.published import KEPT_SECONDS, PUBLISHED, SIDECARS, Published, decoded
 from everfind_core.store_backends import StoreBackend
 from everfind_core.store_schema import TABLE_DIRECTORY
@@ -133,9 +134,13 @@ def _unused(present: Mapping[str, int], used: set[str], before: Published | None
 def _sidecars(location: IndexLocation) -> dict[str, Any]:
     paths = {name: location.directory / name for name in SIDECARS}
     try:
-        return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in paths.items() if path.exists()}
+        return {name: parse_json(path.read_text(encoding="utf-8")) for name, path in paths.items() if path.exists()}
     except OSError as error:
         raise storage_error(error, location.directory) from error
+    except ValueError as error:
+        raise IndexDamagedError(
+            f"the index is damaged: a small file in {location.directory} cannot be read", hint=REPAIR_HINT
+        ) from error
 
 
 def _newest(location: IndexLocation) -> tuple[int, frozenset[str]]:
@@ -148,7 +153,7 @@ def _publisher(index_directory: Path) -> str:
     """Names this index directory, the same for ever."""
     path = index_directory / PUBLISHER
     try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["publisher"])
+        return str(parse_json(path.read_text(encoding="utf-8"))["publisher"])
     except FileNotFoundError:
         made = secrets.token_hex(8)
         write_json(path, {"publisher": made})

@@ -6,12 +6,12 @@ more elsewhere. It imports the parser and grammars, and nothing else that is lar
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from importlib import import_module
 from typing import IO
 
+from everfind_core.parsed_json import parse_json
 from everfind_indexer.confined import allow_processor_time, confine
 
 MEMORY_BYTES = 1 << 29
@@ -28,7 +28,7 @@ def main() -> None:
     confine(MEMORY_BYTES)
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     while question := questions.readline():
-        asked = json.loads(question)
+        asked = parse_json(question)
         done = _parses(str(asked["module"]), str(asked["function"]), _exactly(questions, int(asked["size"])))
         answers.write(PARSED if done else GAVE_UP)
         answers.flush()

@@ -10,6 +10,7 @@ from hashlib import blake2b
 
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import RelatedRequest, SearchRequest
+from everfind_core.parsed_json import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def decode_cursor(request: SearchRequest | RelatedRequest) -> Cursor | None:
     if not request.cursor:
         return None
     try:
-        offset, generation, digest = json.loads(base64.b64decode(request.cursor, altchars=b"-_", validate=True))
+        offset, generation, digest = parse_json(base64.b64decode(request.cursor, altchars=b"-_", validate=True))
         if digest == _digest(request) and isinstance(offset, int) and isinstance(generation, int) and offset >= 0:
             return Cursor(offset, generation)
     except (binascii.Error, ValueError, TypeError):

@@ -89,7 +89,18 @@ def test_a_file_that_is_none_of_ours_counts_as_none(tmp_path: Path, text: str) -
     assert read_tuning(path) is None
 
 
-@pytest.mark.parametrize("change", [{"threads": 0}, {"threads": 10_000}, {"run_tokens": 0}, {"speed": "fast"}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"threads": 0},
+        {"threads": 10_000},
+        {"run_tokens": 0},
+        {"run_tokens": 10**30},
+        {"cpus": float("inf")},
+        {"speed": 10**400},
+        {"speed": "fast"},
+    ],
+)
 def test_values_that_cannot_be_count_as_none(tmp_path: Path, change: dict[str, object]) -> None:
     path = tmp_path / "tuning.json"
     write_tuning(path, KEPT)

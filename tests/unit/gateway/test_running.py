@@ -10,7 +10,14 @@ import pytest
 
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import SearchRequest
-from everfind_gateway.running import FILE, Announcement, RunningServer, own_token, running_server
+from everfind_gateway.running import (
+    FILE,
+    Announcement,
+    RunningServer,
+    announced_server,
+    own_token,
+    running_server,
+)
 from everfind_gateway.warm import WarmSearcher
 from tests.support.gateway import FakeEngines
 
@@ -67,7 +74,10 @@ def test_of_two_servers_the_first_is_found(tmp_path: Path) -> None:
     [
         lambda file: file.write_text("{"),
         lambda file: file.write_text("[]"),
-        lambda file: file.write_text(json.dumps({**json.loads(file.read_text()), "more": 1})),
+        lambda file: file.write_text("[" * 9_000),
+        lambda file: file.write_text(json.dumps({**json.loads(file.read_text()), "address": 1})),
+        lambda file: file.write_text(json.dumps({**json.loads(file.read_text()), "pid": -1})),
+        lambda file: file.write_text(json.dumps({**json.loads(file.read_text()), "pid": "1"})),
         lambda file: file.write_text(json.dumps({**json.loads(file.read_text()), "version": "0.0.1"})),
         lambda file: file.chmod(0o640),
         lambda file: (file.rename(file.with_name("other")), file.symlink_to("other")),
@@ -81,6 +91,17 @@ def test_what_another_could_have_written_is_ignored(tmp_path: Path, spoil: Calla
         assert running_server(tmp_path, "d") is None
         if (tmp_path / FILE).is_dir():
             (tmp_path / FILE).rmdir()
+
+
+def test_a_server_of_a_later_version_is_known_to_run(tmp_path: Path) -> None:
+    with Announcement(tmp_path, "d") as announced:
+        announced.publish(ADDRESS)
+        word = json.loads((tmp_path / FILE).read_text())
+        (tmp_path / FILE).write_text(json.dumps({**word, "version": "99.0", "more": 1}))
+        found = announced_server(tmp_path)
+        assert found is not None
+        assert (found.version, found.address) == ("99.0", ADDRESS)
+        assert running_server(tmp_path, "d") is None
 
 
 def test_word_of_a_killed_server_is_stale(tmp_path: Path) -> None:

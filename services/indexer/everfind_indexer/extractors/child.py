@@ -6,13 +6,13 @@ time, write no file, and be killed at any moment; see ``docs/adr/0012-documents-
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import sys
 from typing import IO
 
 from everfind_core.model import SkipReason
+from everfind_core.parsed_json import parse_json
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.confined import allow_processor_time, confine, limit
 from everfind_indexer.extractors.formats import Format
@@ -37,7 +37,7 @@ def main() -> None:
     confine(MEMORY_BYTES)
     limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
     while question := questions.readline():
-        send(answers, answer_to_wire(_answer(json.loads(question), questions)))
+        send(answers, answer_to_wire(_answer(parse_json(question), questions)))
 
 
 def _answer(question: dict[str, object], questions: IO[bytes]) -> Extracted | Refused:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from everfind_core.model import Document, LineKind, SkipReason
+from everfind_core.parsed_json import parse_json
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.decoding import decode, unify_line_ends
 
@@ -31,9 +31,9 @@ class NotebookExtractor:
         """
         text = decode(raw)
         try:
-            notebook = json.loads(text)
+            notebook = parse_json(text)
             cells = list(_cells(notebook))
-        except (ValueError, RecursionError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError):
             return Document(text=text, kind=LineKind.CONFIG, language="json")
         language = _language(notebook)
         blocks = [block for cell in cells if (block := _block(cell, language))]

@@ -6,11 +6,11 @@ Question: a line of JSON (``format``, ``size``), then ``size`` bytes of the file
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import IO, Any
 
 from everfind_core.model import SkipReason
+from everfind_core.parsed_json import parse_json
 from everfind_indexer.subprocesses import BrokenWireError
 
 MAX_TEXT = 5_000_000
@@ -51,11 +51,11 @@ def receive_answer(pipe: IO[bytes]) -> Extracted | Refused:
     if not line.endswith(b"\n"):
         raise BrokenWireError("no answer")
     try:
-        message = json.loads(line)
+        message = parse_json(line)
         if "reason" in message:
             return Refused(SkipReason(message["reason"]), str(message["message"])[:500])
         pages = tuple(int(page) for page in message["pages"])
         text, language = str(message["text"])[:MAX_TEXT], str(message["language"])[:20]
         return Extracted(text, language, pages)
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise BrokenWireError(f"a malformed answer: {type(error).__name__}") from error

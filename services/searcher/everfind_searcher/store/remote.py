@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from everfind_core.errors import IndexDamagedError, StorageError
+from everfind_core.parsed_json import parse_json
 
 REMOTE: Final = "remote_table.json"
 
@@ -46,7 +46,7 @@ def remote_table(index: Path) -> RemoteTable | None:
         StorageError: it cannot be read.
     """
     try:
-        return RemoteTable(**json.loads((index / REMOTE).read_text(encoding="utf-8")))
+        return RemoteTable(**parse_json((index / REMOTE).read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:
