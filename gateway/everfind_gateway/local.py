@@ -48,9 +48,9 @@ class LocalWorkspace:
         self, settings: Settings, models: Models | None = None, open_workers: WorkersOpener | None = None
     ) -> None:
         self._settings = settings
-        self._own_models = open_models() if models is None else None
-        models = models or self._own_models
-        assert models is not None
+        given = models is not None
+        models = open_models() if models is None else models
+        self._own_models = None if given else models
         self._embedder = models.embedder(settings)
         self._reranker = models.reranker(settings)
         self._indexer = Late(

@@ -191,7 +191,8 @@ class Catalog:
 
     def indexed_files(self, folder: str, after: str = "") -> Iterator[IndexedFile]:
         """The indexed files of a folder by path, of those behind ``after``, as they are asked for."""
-        statement = f"SELECT {_COLUMNS} FROM files WHERE folder = ? AND path > ? AND skip = '' ORDER BY path"  # noqa: S608 - constants only
+        where = "folder = ? AND path > ? AND skip = ''"
+        statement = f"SELECT {self._columns} FROM files WHERE {where} ORDER BY path"  # noqa: S608 - constants only
         for row in self._db.each(statement, [folder, after]):
             state = self._db.read(_state, row)
             yield IndexedFile(state.ref, state.size, state.mtime_ns / 1e9, state.chunks, state.tokens, state.redactions)

@@ -110,6 +110,17 @@ def test_a_place_without_a_directory_is_a_storage_error(tmp_path: Path) -> None:
         Catalog(tmp_path / "absent" / "c")
 
 
+def test_one_of_before_vectors_were_counted_can_be_read(tmp_path: Path) -> None:
+    with closing(Catalog(tmp_path / "c")) as catalog:
+        catalog.record([state("a"), state("b", skip=SkipReason.BINARY)])
+    with closing(sqlite3.connect(tmp_path / "c")) as database:
+        database.executescript("DROP INDEX waiting; ALTER TABLE files DROP COLUMN unembedded;")
+    with closing(Catalog(tmp_path / "c", read_only=True)) as read:
+        assert [file.ref.path for file in read.indexed_files("f")] == ["a"]
+        assert read.state("f", "a") == state("a")
+        assert known(read) == ["a", "b"]
+
+
 def test_it_can_be_read_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = Catalog(tmp_path / "c")
     catalog.record([state("a")], generation=3)
