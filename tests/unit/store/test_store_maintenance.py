@@ -10,11 +10,13 @@ import pytest
 
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks
-from everfind_core.store_schema import TABLE_DIRECTORY, TERMS, VECTOR, index_name
+from everfind_core.store_schema import TABLE_DIRECTORY, TERMS, TOKEN_COLUMNS, VECTOR, index_name
 from everfind_indexer.store import maintenance, open_writer
 from everfind_indexer.store.maintenance import Layout
 from everfind_searcher.store import open_reader
 from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, places, random_texts, unit
+
+LEXICAL = {index_name(column) for column in TOKEN_COLUMNS}
 
 
 def layout(directory: Path) -> Layout:
@@ -125,6 +127,63 @@ def test_dead_rows_count_in_scores_only_until_a_run_over_whole_folders(directory
     for term in ("rare", "common"):
         assert scores(directory, term) == pytest.approx(scores(tmp_path / "fresh", term), abs=1e-4)
     assert layout(directory).dead == 0
+
+
+@pytest.mark.parametrize("later", [0, 1, 3])
+def test_rows_of_a_fragment_that_went_as_a_whole_count_in_no_score(
+    directory: Path, writer: ChunkWriter, tmp_path: Path, later: int
+) -> None:
+    """Once a run over whole folders has ended: ``later`` runs over a few files leave them in the lexical segment."""
+    kept = [file("f", f"{n}", f"{'rare' if n < 3 else 'common'} {text}") for n, text in enumerate(random_texts(30, 1))]
+    gone = [file("g", f"{n}", f"rare {text} {text}") for n, text in enumerate(random_texts(20, 2))]
+    saved = [file("f", f"saved{n}", "saved") for n in range(later)]
+    for files in (kept, gone):
+        writer.replace(files)
+        writer.maintain(finish=True)
+    writer.delete_folder("g")
+    for each in saved:
+        writer.replace([each])
+        writer.maintain(finish=True)
+    if not later:
+        writer.maintain(finish=True)
+    fresh = open_writer(tmp_path / "fresh", DIMENSIONS)
+    fresh.replace([*kept, *saved])
+    fresh.maintain(finish=True)
+    wanted = {term: scores(tmp_path / "fresh", term) for term in ("rare", "common")}
+    assert {index.name for index in layout(directory).naming_gone(TOKEN_COLUMNS)} == LEXICAL
+    assert scores(directory, "rare") != pytest.approx(wanted["rare"], abs=0.1)
+    writer.maintain(finish=True, exact=True)
+    assert layout(directory).naming_gone(TOKEN_COLUMNS) == []
+    for term, found in wanted.items():
+        assert scores(directory, term) == pytest.approx(found, abs=1e-4)
+    before = writer.generation()
+    writer.maintain(finish=True, exact=True)
+    assert writer.generation() == before
+
+
+def test_rows_of_a_gone_fragment_go_without_the_large_segments_being_written_anew(
+    directory: Path, writer: ChunkWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def large() -> set[str]:
+        return {index.segments[0].uuid for index in layout(directory).indices if index.name in LEXICAL}
+
+    texts = random_texts(200, seed=1)
+    for half in (0, 100):
+        writer.replace([file("f", f"{half + n}", text) for n, text in enumerate(texts[half : half + 100])])
+        writer.maintain(finish=True)
+    before = large()
+    with monkeypatch.context() as early:
+        early.setattr(maintenance, "SEGMENTS", 3)
+        for name in "ab":
+            writer.replace([file("g", name, "rare")])
+            writer.maintain(finish=True)
+    writer.replace([file("g", "a", "other")])
+    writer.maintain(finish=True)
+    assert [index.name for index in layout(directory).naming_gone(TOKEN_COLUMNS) if len(index.segments) == 3]
+    writer.maintain(finish=True, exact=True)
+    assert layout(directory).naming_gone(TOKEN_COLUMNS) == []
+    assert [segments(directory)[name] for name in LEXICAL] == [2, 2]
+    assert large() == before
 
 
 def test_a_run_writes_only_so_many_rows_anew_for_the_sake_of_scores(

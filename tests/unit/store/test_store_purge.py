@@ -24,7 +24,10 @@ def test_embedding_keys_are_those_of_rows_with_vectors(writer: ChunkWriter) -> N
 def test_a_purge_leaves_no_version_and_no_row_of_what_was_removed(directory: Path, writer: ChunkWriter) -> None:
     secret = [f"unspeakable{n} words" for n in range(50)]
     writer.replace([file("kept", f"k{n}", text) for n, text in enumerate(random_texts(300, 1))])
-    writer.replace([file("gone", "secret", *secret), file("kept", "more", "zebra")])
+    writer.maintain(finish=True)
+    writer.replace([file("gone", "secret", *secret[:25])])
+    writer.maintain(finish=True)
+    writer.replace([file("gone", "other", *secret[25:]), file("kept", "more", "zebra")])
     writer.maintain(finish=True)
     writer.replace([file("kept", "k0", "yak")])
     writer.delete_folder("gone")
@@ -37,6 +40,9 @@ def test_a_purge_leaves_no_version_and_no_row_of_what_was_removed(directory: Pat
     live = {file.path for fragment in dataset.get_fragments() for file in fragment.data_files()}
     assert {path.name for path in (table / "data").iterdir()} == live
     assert sum(fragment.metadata.num_deletions for fragment in dataset.get_fragments()) == 0
+    assert {f for i in dataset.describe_indices() for s in i.segments for f in s.fragment_ids} == {
+        fragment.fragment_id for fragment in dataset.get_fragments()
+    }
     bits = np.asarray(unit(secret[7])).astype(np.float16).tobytes()
     assert not [path for path in table.rglob("*") if path.is_file() and bits in path.read_bytes()]
 
