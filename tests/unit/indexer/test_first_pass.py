@@ -9,6 +9,7 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError
+from everfind_core.index_directory import current_index
 from everfind_core.model import (
     Coverage,
     Filters,
@@ -21,7 +22,9 @@ from everfind_core.model import (
     SearchMode,
     SearchRequest,
 )
+from everfind_core.store_backends import StoreChoice
 from everfind_indexer import backlog, first_pass, pipeline, run, work
+from everfind_indexer.store.kinds import table_damage
 from tests.support.real_index import RealIndex, write_notes
 
 NOTES = 24
@@ -141,6 +144,27 @@ def test_an_interrupted_run_leaves_a_searchable_index_and_goes_on(
     assert index.content() == other.content()
     assert index.answers() == other.answers()
     assert index.engine().status().coverage == other.engine().status().coverage
+
+
+@pytest.mark.usefixtures("one_after_the_other")
+@pytest.mark.parametrize("store", [StoreChoice.LANCEDB, StoreChoice.SQLITE])
+def test_an_index_without_a_vector_yet_is_sound_and_goes_on_elsewhere(
+    tmp_path: Path, index: RealIndex, direct: Callable[[Path], RealIndex], store: StoreChoice
+) -> None:
+    index.store = store
+    cancel = Cancellation()
+    with pytest.raises(CancelledError):
+        followed(index, lambda event: cancel.cancel() if isinstance(event, IndexProgress) else None, cancel)
+    waiting = index.engine().status().coverage
+    assert waiting.unembedded == waiting.chunks > 0
+    location = current_index(index.directory)
+    assert table_damage(location.directory, location.manifest.store, None) == []
+    other = RealIndex(tmp_path / "other", index.corpus, store=store)
+    other.import_archive(index.export())
+    assert other.engine().status().coverage.unembedded == waiting.unembedded
+    other.index()
+    assert other.unembedded() == {}
+    assert other.content() == direct(index.corpus).content()
 
 
 def test_what_does_not_fit_into_memory_is_looked_at_again(

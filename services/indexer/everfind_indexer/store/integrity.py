@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 import lance
 
 from everfind_core.store_errors import panics_are_damage
-from everfind_core.store_schema import TABLE_DIRECTORY
+from everfind_core.store_schema import TABLE_DIRECTORY, VECTOR, index_name
 from everfind_core.written_files import WrittenFiles, file_damaged, find_damage, note_written
 from everfind_indexer.store.errors import store_errors
 
 if TYPE_CHECKING:
     from lance.fragment import LanceFragment
+    from lance.lance.indices import IndexDescription
 
 _INDICES: Final = "_indices/"
 _TRANSACTION: Final = "transaction file"
@@ -147,15 +148,17 @@ def _by_reading(dataset: lance.LanceDataset) -> Iterator[Damage]:
 def _structures(dataset: lance.LanceDataset) -> Iterator[Damage]:
     """Search structures that the library cannot load, though their files may be what was written."""
     for index in dataset.describe_indices():
-        if not is_usable(dataset, index.name):
+        if not is_usable(dataset, index):
             yield f"{_INDICES}{index.segments[0].uuid}", f"holds a structure ({index.name}) that cannot be read"
 
 
-def is_usable(dataset: lance.LanceDataset, index: str) -> bool:
-    """Whether the library can load all of a search structure."""
+def is_usable(dataset: lance.LanceDataset, index: IndexDescription) -> bool:
+    """Whether the library can load all of a search structure. One of vectors has no file before the first of them."""
+    if index.name == index_name(VECTOR) and not any(segment.fragment_ids for segment in index.segments):
+        return True
     try:
         with panics_are_damage(Path()):
-            dataset.prewarm_index(index)
+            dataset.prewarm_index(index.name)
     except Exception:  # the library raises whatever it stumbles over
         return False
     return True

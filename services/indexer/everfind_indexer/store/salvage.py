@@ -94,7 +94,7 @@ def _drop_what_is_lost(dataset: lance.LanceDataset, table: Path, known: frozense
     """``known`` files are whole where they are there."""
     for index in dataset.describe_indices():
         whole = all(_is_whole_structure(segment.uuid, table, known) for segment in index.segments)
-        if not (whole and is_usable(dataset, index.name)):
+        if not (whole and is_usable(dataset, index)):
             dataset.drop_index(index.name)
     lost = [f.fragment_id for f in dataset.get_fragments() if not _is_whole_fragment(f, table, known)]
     if lost:
