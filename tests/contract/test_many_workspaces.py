@@ -190,6 +190,7 @@ def test_pages_of_one_are_no_pages_of_another(spaces: Spaces) -> None:
     first = spaces.reach("alpha").searcher.search(SearchRequest("animal", limit=1, min_score=-1))
     following = SearchRequest("animal", limit=1, min_score=-1, cursor=first.next_cursor)
     answer = spaces.reach("beta").searcher.search(following)
+    assert answer.hits
     assert all("dormouse" in hit.text for hit in answer.hits)
 
 
