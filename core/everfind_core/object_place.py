@@ -38,7 +38,7 @@ class ObjectPlace:
         """
         bucket, _, prefix = text.removeprefix(SCHEME).partition("/")
         prefix = prefix.strip("/")
-        if not text.startswith(SCHEME) or not _BUCKET.fullmatch(bucket) or "//" in prefix or not prefix.isprintable():
+        if not text.startswith(SCHEME) or not _BUCKET.fullmatch(bucket) or not _names_objects(prefix):
             raise ValueError(f"{text!r} is no s3://BUCKET/PREFIX")
         return cls(bucket, prefix)
 
@@ -53,3 +53,9 @@ class ObjectPlace:
 
     def __str__(self) -> str:
         return f"{SCHEME}{self.bucket}/{self.prefix}".rstrip("/")
+
+
+def _names_objects(prefix: str) -> bool:
+    """Whether every program takes names that begin so for the same objects: some make paths of them."""
+    parts = prefix.split("/")
+    return prefix.isprintable() and not {".", ".."}.intersection(parts) and (not prefix or all(parts))

@@ -114,7 +114,7 @@ class Objects:
 
     def address_options(self) -> Mapping[str, str]:
         """Where the store answers, as Lance wants to be told; it finds credentials as every AWS program does."""
-        endpoint, region = str(self._client.meta.endpoint_url), str(self._client.meta.region_name)
+        endpoint, region = _without_secrets(str(self._client.meta.endpoint_url)), str(self._client.meta.region_name)
         options = {"aws_region": "us-east-1" if region == "aws-global" else region}
         if not endpoint.endswith(".amazonaws.com"):
             options["aws_endpoint"] = endpoint
@@ -164,6 +164,13 @@ class Objects:
         return ConfigError(
             f"{self.place} cannot be used: {type(error).__name__}", hint="Check the AWS variables and profile."
         )
+
+
+def _without_secrets(address: str) -> str:
+    """A URL without the name and password that may stand in it: what this gives is written to a file."""
+    scheme, _, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def _code(error: Any) -> str:

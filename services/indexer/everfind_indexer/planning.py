@@ -29,6 +29,10 @@ class Plan:
     gone: tuple[FileState, ...]
     unchanged: int
 
+    def first(self, count: int) -> tuple[FoundFile, ...]:
+        """So many of ``read``, changes first: what is only looked at again may be there in every run."""
+        return tuple(sorted(self.read, key=lambda file: _is_as_known(file, self.known.get(file.path)))[:count])
+
 
 def plan(found: Iterable[FoundFile], known: Iterable[FileState], *, force: bool = False) -> Plan:
     """Compare what was found with what is known, both in path order. ``force`` reads everything again.
@@ -66,13 +70,20 @@ def same_by_stat(file: FoundFile, state: FileState) -> bool:
     racily clean), so a file that was young then is read once more.
     """
     return (
-        file.size == state.size
-        and file.mtime_ns == state.mtime_ns
-        and file.ctime_ns == state.ctime_ns
-        and file.inode == state.inode
+        _same_stamps(file, state)
         and max(file.mtime_ns, file.ctime_ns) + CLOCK_GRANULARITY_NS < state.checked_ns
         and state.skip not in _MAY_PASS
     )
+
+
+def _is_as_known(file: FoundFile, state: FileState | None) -> bool:
+    """Whether nothing speaks for a change, and nothing of the file waits."""
+    return state is not None and not state.unembedded and _same_stamps(file, state)
+
+
+def _same_stamps(file: FoundFile, state: FileState) -> bool:
+    found = (file.size, file.mtime_ns, file.ctime_ns, file.inode)
+    return found == (state.size, state.mtime_ns, state.ctime_ns, state.inode)
 
 
 def outermost(paths: Iterable[str]) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ from everfind_indexer.first_pass import FED_TOKENS, FirstPass, pays
 from everfind_indexer.found import FoundFile
 from everfind_indexer.looking import Changed, Looker, Settled, Unreadable
 from everfind_indexer.pipeline import Clock, Committed, Pipeline
-from everfind_indexer.planning import outermost, plan
+from everfind_indexer.planning import Plan, outermost, plan
 from everfind_indexer.preparing import Preparation, PreparedFile
 from everfind_indexer.settling import settle_documents
 from everfind_indexer.sources import Sources
@@ -217,7 +217,7 @@ class Run:
             found = self._sources.discover(folder, below=below, cancel=self._cancel)
             todo = plan(found.files, catalog.states(folder.name, below), force=request.force)
         self._warnings += found.warnings
-        files = self._within_limit(todo.read)
+        files = self._within_limit(todo)
         tally.todo, tally.postponed, tally.unchanged = len(files), len(todo.read) - len(files), todo.unchanged
         self._tallies[folder.name] = tally
         self._publish()  # hits of this folder must find its root
@@ -242,10 +242,10 @@ class Run:
         self._warnings.append(f"{error.message}; its chunks stay as they are")
         self._errors.append(SkippedFile(FileRef(folder.name, ""), SkipReason.UNREADABLE, error.message))
 
-    def _within_limit(self, files: Sequence[FoundFile]) -> Sequence[FoundFile]:
+    def _within_limit(self, todo: Plan) -> Sequence[FoundFile]:
         if not self._request.max_files:
-            return files
-        return files[: max(0, self._request.max_files - sum(t.indexed for t in self._tallies.values()))]
+            return todo.read
+        return todo.first(max(0, self._request.max_files - sum(t.indexed for t in self._tallies.values())))
 
     def _prepared(self, work: FolderWork) -> Iterator[list[PreparedFile]]:
         """Groups of what must be embedded: what the first pass remembers as it is, the rest looked at."""

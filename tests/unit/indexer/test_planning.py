@@ -48,6 +48,21 @@ def test_what_may_pass_is_tried_in_every_run(reason: SkipReason) -> None:
     assert plan([FOUND], [replace(KNOWN, skip=SkipReason.BINARY)]).read == ()
 
 
+def test_what_is_looked_at_again_holds_up_no_change() -> None:
+    failed = replace(KNOWN, skip=SkipReason.EXTRACTION_FAILED)
+    names = ("failed", "changed", "waiting", "new")
+    files = [FOUND._replace(path=f"{place}{name}") for place, name in enumerate(names)]
+    known = [
+        replace(failed, ref=FileRef("f", "0failed")),
+        replace(KNOWN, ref=FileRef("f", "1changed"), size=5),
+        replace(KNOWN, ref=FileRef("f", "2waiting"), unembedded=1),
+    ]
+    found = plan(files, known)
+    assert [file.path for file in found.first(3)] == ["1changed", "2waiting", "3new"]
+    assert [file.path for file in found.first(9)] == ["1changed", "2waiting", "3new", "0failed"]
+    assert found.first(0) == ()
+
+
 def test_new_gone_and_forced() -> None:
     other = FOUND._replace(path="b")
     found = plan([other], [KNOWN])

@@ -35,7 +35,9 @@ def test_places_are_read_and_written(text: str, place: ObjectPlace) -> None:
     assert place.key("x") == (f"{place.prefix}/x" if place.prefix else "x")
 
 
-@pytest.mark.parametrize("text", ["", "s3://", "s3:///x", "S3://bucket", "gs://bucket", "s3://b/x", "s3://bucket/a//b"])
+@pytest.mark.parametrize(
+    "text", ["", "s3://", "s3:///x", "S3://bucket", "gs://bucket", "s3://b/x", "s3://bucket/a//b", "s3://bucket/a/../b"]
+)
 def test_what_is_no_place_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no s3://BUCKET/PREFIX"):
         ObjectPlace.parse(text)
@@ -126,3 +128,10 @@ def test_the_package_is_asked_for_where_it_is_not_installed(monkeypatch: pytest.
     with pytest.raises(ConfigError, match="needs the package boto3") as missing:
         Objects(ObjectPlace(BUCKET, "x"))
     assert missing.value.hint == "Install everfind[s3]."
+
+
+def test_an_address_is_told_without_the_secrets_in_it(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://name:secret@127.0.0.1:9/s3")
+    told = Objects(ObjectPlace(BUCKET, "x")).address_options()
+    assert told["aws_endpoint"] == "http://127.0.0.1:9/s3"
+    assert told["allow_http"] == "true"
