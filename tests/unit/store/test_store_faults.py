@@ -221,11 +221,11 @@ def test_a_reader_whose_version_was_cleaned_up_goes_on(
     monkeypatch.setattr("everfind_indexer.store.maintenance.KEEP_SECONDS", -1.0)
     writer.replace([file("f", "a", "one")])
     reader = LanceChunkReader(directory, 0)
-    stale = reader._dataset
+    stale = reader._opened
     writer.replace([file("f", "a", "two")])
     writer.maintain(finish=True)
     with pytest.raises(Exception, match=r"[Nn]ot found"):
-        stale.scanner(columns=["text"]).to_table()
+        stale.dataset.scanner(columns=["text"]).to_table()
     monkeypatch.setattr(reader, "_newest", lambda: stale)
     assert paths(reader.lexical(["two"], 5, EVERYTHING)) == {"a"}
     assert [chunk.text for chunk in reader.file_chunks(FileRef("f", "a"))] == ["two"]

@@ -45,6 +45,10 @@ def open_dataset(directory: Path) -> lance.LanceDataset:
     return lance.dataset(str(directory / TABLE_DIRECTORY))
 
 
+def snapshot_of(dataset: lance.LanceDataset, resident: ResidentRows, directory: Path) -> LanceSnapshot:
+    return LanceSnapshot(dataset, resident, directory, dimensions=DIMENSIONS)
+
+
 def edit(writer: ChunkWriter, kind: str, choose: random.Random) -> None:
     names = [f"{choose.randrange(30)}" for _ in range(choose.randint(1, 6))]
     folder = choose.choice("fg")
@@ -90,15 +94,15 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
     for kind in ["replace", *kinds, "replace"]:
         edit(writer, kind, choose)
         dataset = open_dataset(directory)
-        stored = answers(LanceSnapshot(dataset, empty, directory))
-        assert stored == answers(LanceSnapshot(dataset, kept, directory))  # with rows of the version before
+        stored = answers(snapshot_of(dataset, empty, directory))
+        assert stored == answers(snapshot_of(dataset, kept, directory))  # with rows of the version before
         kept.load(LanceVersion(dataset, directory))
         for n, where in enumerate(FILTERS):
-            exact = [found.score for found in LanceSnapshot(dataset, kept, directory).semantic(unit(n), 20, where)]
+            exact = [found.score for found in snapshot_of(dataset, kept, directory).semantic(unit(n), 20, where)]
             assert exact == pytest.approx(nearest(dataset, unit(n), where)[:20], abs=1e-3)
         versions.append((dataset, stored))
         for version, expected in versions[-2:]:
-            assert expected == answers(LanceSnapshot(version, kept, directory))
+            assert expected == answers(snapshot_of(version, kept, directory))
 
 
 def test_rows_in_memory_are_not_read_again(directory: Path, writer: ChunkWriter) -> None:
@@ -107,7 +111,7 @@ def test_rows_in_memory_are_not_read_again(directory: Path, writer: ChunkWriter)
     dataset = open_dataset(directory)
     resident = ResidentRows(MUCH)
     resident.load(LanceVersion(dataset, directory))
-    snapshot = LanceSnapshot(dataset, resident, directory)
+    snapshot = snapshot_of(dataset, resident, directory)
     before = snapshot.semantic(unit(1), 5, EVERYTHING)
     for data in (directory / TABLE_DIRECTORY / "data").iterdir():
         data.unlink()
@@ -119,7 +123,7 @@ def test_equal_vectors_come_by_path_however_many_there_are(directory: Path, writ
     dataset = open_dataset(directory)
     resident = ResidentRows(MUCH)
     resident.load(LanceVersion(dataset, directory))
-    found = LanceSnapshot(dataset, resident, directory).semantic(unit("the same"), 250, EVERYTHING)
+    found = snapshot_of(dataset, resident, directory).semantic(unit("the same"), 250, EVERYTHING)
     assert places(found) == [("f", f"{n:03}", 0) for n in range(250)]
     assert {one.score for one in found} == {found[0].score}
 
@@ -134,7 +138,7 @@ def test_rows_without_a_vector_are_near_nothing(directory: Path, writer: ChunkWr
     for limit in (0, MUCH):
         resident = ResidentRows(limit)
         resident.load(LanceVersion(dataset, directory))
-        found = LanceSnapshot(dataset, resident, directory).semantic(unit("two"), 10, EVERYTHING)
+        found = snapshot_of(dataset, resident, directory).semantic(unit("two"), 10, EVERYTHING)
         assert places(found) == [("f", "some", 1), ("f", "some", 0)]
 
 
@@ -191,9 +195,9 @@ def test_memory_stays_within_its_limit(directory: Path, writer: ChunkWriter) -> 
         resident.load(LanceVersion(dataset, directory))
     assert 0 < some.size <= everything.size // 2
     assert none.size == 0
-    wanted = answers(LanceSnapshot(dataset, everything, directory))
-    assert wanted == answers(LanceSnapshot(dataset, some, directory))
-    assert wanted == answers(LanceSnapshot(dataset, none, directory))
+    wanted = answers(snapshot_of(dataset, everything, directory))
+    assert wanted == answers(snapshot_of(dataset, some, directory))
+    assert wanted == answers(snapshot_of(dataset, none, directory))
 
 
 def test_memory_follows_what_is_replaced_and_lets_go_of_it(directory: Path, writer: ChunkWriter) -> None:
@@ -211,7 +215,7 @@ def test_memory_follows_what_is_replaced_and_lets_go_of_it(directory: Path, writ
     assert resident.size == 0
     writer.replace([file("f", "a", "two")])
     dataset = open_dataset(directory)
-    [found] = LanceSnapshot(dataset, resident, directory).lexical(["two"], 5, EVERYTHING)
+    [found] = snapshot_of(dataset, resident, directory).lexical(["two"], 5, EVERYTHING)
     assert found.chunk.text == "two"
 
 
@@ -222,7 +226,7 @@ def test_a_row_deleted_since_is_still_there_for_an_older_snapshot(directory: Pat
     resident = ResidentRows(MUCH)
     resident.load(LanceVersion(open_dataset(directory), directory))
     assert resident.size > 0
-    snapshot = LanceSnapshot(before, resident, directory)
+    snapshot = snapshot_of(before, resident, directory)
     assert [found.chunk.text for found in snapshot.lexical(["one"], 5, EVERYTHING)] == ["one"]
     assert [found.chunk.text for found in snapshot.semantic(unit("one"), 2, EVERYTHING)] == ["one", "two"]
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -78,7 +78,14 @@ def _create_index(dataset: lance.LanceDataset, column: str) -> None:
         _create_token_index(dataset, column)
     else:
         dataset.create_index(
-            column, "IVF_RQ", name=name, metric=METRIC, num_partitions=PARTITIONS, num_bits=BITS, replace=True
+            column,
+            "IVF_RQ",
+            name=name,
+            metric=METRIC,
+            num_partitions=PARTITIONS,
+            num_bits=BITS,
+            replace=True,
+            train=_has_vector(dataset),
         )
 
 
@@ -183,6 +190,10 @@ class Layout:
 def _can_learn(dataset: lance.LanceDataset, index: IndexDescription, rows: dict[int, int]) -> bool:
     if index.name != index_name(VECTOR) or any(f in rows for segment in index.segments for f in segment.fragment_ids):
         return True
+    return _has_vector(dataset)
+
+
+def _has_vector(dataset: lance.LanceDataset) -> bool:
     found: int = dataset.scanner(columns=[TOKENS], filter=f"{VECTOR} IS NOT NULL", limit=1).to_table().num_rows
     return found > 0
 
@@ -259,7 +270,8 @@ def _drop_gone(dataset: lance.LanceDataset) -> None:
 
 def _make_anew(dataset: lance.LanceDataset, columns: Collection[str]) -> None:
     """The search structures of these columns, where they hold rows of fragments that are gone."""
-    for index in Layout.of(dataset).naming_gone(columns):
+    layout = replace(Layout.of(dataset), indices=tuple(dataset.describe_indices()))  # without vectors, too
+    for index in layout.naming_gone(columns):
         _create_index(dataset, *index.field_names)
     refresh(dataset)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import lance
 from lance.dataset import Session  # type: ignore[attr-defined]  # public, but lance imports it under this name
@@ -26,6 +26,13 @@ _INDEX_CACHE_BYTES: Final = 512 << 20
 _METADATA_CACHE_BYTES: Final = 64 << 20
 
 
+class _Opened(NamedTuple):
+    """A version of the table, and how many numbers its vectors have."""
+
+    dataset: lance.LanceDataset
+    dimensions: int
+
+
 class LanceChunkReader(SnapshotReader):
     """A :class:`~everfind_core.ports.ChunkReader` on a LanceDB table. Thread-safe; calls run in parallel."""
 
@@ -36,12 +43,12 @@ class LanceChunkReader(SnapshotReader):
             index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
         )
         check_written(self._directory, self._directory / TABLE_DIRECTORY)
-        self._dataset = self._open()
+        self._opened = self._open()
         self._resident = ResidentRows(resident_bytes)
 
     def generation(self) -> int:
         """The table's newest version."""
-        return self._newest().version
+        return self._newest().dataset.version
 
     def snapshot(self) -> LanceSnapshot:
         """The table's newest version."""
@@ -51,38 +58,40 @@ class LanceChunkReader(SnapshotReader):
         """The table's newest version, opened anew."""
         return self._of(self._reopen())
 
-    def _of(self, dataset: lance.LanceDataset) -> LanceSnapshot:
-        self._resident.follow(LanceVersion(dataset, self._directory))
-        return LanceSnapshot(dataset, self._resident, self._directory)
+    def _of(self, opened: _Opened) -> LanceSnapshot:
+        self._resident.follow(LanceVersion(opened.dataset, self._directory))
+        return LanceSnapshot(opened.dataset, self._resident, self._directory, dimensions=opened.dimensions)
 
-    def _newest(self) -> lance.LanceDataset:
-        dataset = self._dataset
+    def _newest(self) -> _Opened:
+        opened = self._opened
+        dataset = opened.dataset
         try:
             with panics_are_damage(self._directory):
                 remote = remote_table(self._directory)
                 current = (remote.version if remote else dataset.latest_version) == dataset.version
         except (*LIBRARY_ERRORS, IndexDamagedError):
             current = False
-        return dataset if current else self._reopen()
+        return opened if current else self._reopen()
 
-    def _reopen(self) -> lance.LanceDataset:
+    def _reopen(self) -> _Opened:
         with self._guard:
-            self._dataset = self._open()
-            return self._dataset
+            self._opened = self._open()
+            return self._opened
 
-    def _open(self) -> lance.LanceDataset:
+    def _open(self) -> _Opened:
         table = self._directory / TABLE_DIRECTORY
         try:
             with panics_are_damage(self._directory):
                 dataset = self._dataset_of(table)
         except LIBRARY_ERRORS as error:
             raise self._unopened(error, table) from error
-        absent = {*STRING_COLUMNS, *NUMBER_COLUMNS, VECTOR} - set(dataset.schema.names)
+        schema = dataset.schema
+        absent = {*STRING_COLUMNS, *NUMBER_COLUMNS, VECTOR} - set(schema.names)
         if absent:
             raise IndexIncompatibleError(
                 f"the table in {self._directory} lacks the column {min(absent)}", hint=REBUILD_HINT
             )
-        return dataset
+        return _Opened(dataset, schema.field(VECTOR).type.list_size)
 
     def _dataset_of(self, table: Path) -> lance.LanceDataset:
         remote = remote_table(self._directory)

@@ -51,11 +51,15 @@ class LanceSnapshot:
     """A :class:`~everfind_core.ports.ChunkSnapshot` of one version. Thread-safe.
 
     The store says which rows match. What stands in them comes from ``resident`` where it has them, and how near they
-    are where it has all of them; how well they match by words always comes from the store.
+    are where it has all of them; how well they match by words always comes from the store. ``dimensions`` are those of
+    the table's vectors: each look at a schema keeps some memory, so that it is the reader's, once a version.
     """
 
-    def __init__(self, dataset: lance.LanceDataset, resident: ResidentRows, directory: Path) -> None:
+    def __init__(
+        self, dataset: lance.LanceDataset, resident: ResidentRows, directory: Path, *, dimensions: int
+    ) -> None:
         self._dataset = dataset
+        self._dimensions = dimensions
         self._resident = resident
         self._directory = directory
         self._version = LanceVersion(dataset, directory)
@@ -134,9 +138,8 @@ class LanceSnapshot:
         return sorted(chunks(found), key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
 
     def _check_dimensions(self, query: npt.NDArray[np.float32]) -> None:
-        dimensions = self._dataset.schema.field(VECTOR).type.list_size
-        if query.shape != (dimensions,):
-            raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {dimensions} numbers")
+        if query.shape != (self._dimensions,):
+            raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {self._dimensions} numbers")
 
     def _compare(self, addresses: Addresses, query: npt.NDArray[np.float32], count: int) -> Scored:
         """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""
