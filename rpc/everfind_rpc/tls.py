@@ -64,7 +64,8 @@ def check_tls(tls: ServerTls) -> None:
     Raises:
         ConfigError: a file cannot be read, or the key is not that of the certificate.
     """
-    _read(tls.key), _read(tls.certificate)
+    for path in (tls.key, tls.certificate):
+        _read(path)
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(tls.certificate, tls.key, password="")
     except (ssl.SSLError, OSError) as error:
