@@ -18,7 +18,7 @@ from tests.support.ray_runs import NOTES
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]  # Ray has limits of its own by the clock
 
 
 def scenarios(base: Path, *names: str) -> dict[str, Any]:
@@ -69,7 +69,6 @@ def test_a_run_that_is_cancelled_keeps_what_it_committed(told: dict[str, Any]) -
     assert told["cancelled"]["same"]
 
 
-@pytest.mark.long  # Ray pauses longer before each new try
 def test_a_task_that_every_worker_dies_of_ends_the_run_and_the_next_one_goes_on(tmp_path: Path) -> None:
     lost = scenarios(tmp_path, "lost")["lost"]
     assert lost["error"][0] == "UnavailableError"
