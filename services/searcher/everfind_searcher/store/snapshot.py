@@ -170,6 +170,11 @@ class LanceSnapshot:
     def _scan(self, **options: Any) -> pa.Table:
         try:
             with panics_are_damage(self._directory):
-                return self._dataset.scanner(with_row_address=True, **options).to_table()
+                scanner = self._dataset.scanner(
+                    with_row_address=True,
+                    disable_scoring_autoprojection=True,  # no column that was not asked for
+                    **options,
+                )
+                return scanner.to_table()
         except LIBRARY_ERRORS as error:
             raise translate(error, self._directory) from error
