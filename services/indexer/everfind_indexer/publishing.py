@@ -35,6 +35,9 @@ from everfind_rpc.objects import Objects, Stored
 _OURS: Final = re.compile(rf"{INDEXES}/[0-9a-z]+-\d+/{re.escape(TABLE_DIRECTORY)}/.+")
 """What may be removed: a bucket may hold other things below the same prefix."""
 
+_MANIFEST: Final = ".manifest"
+"""Of a file that has a version's number for a name, which an index that was put back from a copy gives once more."""
+
 _log = logging.getLogger("everfind.publishing")
 
 
@@ -104,10 +107,17 @@ class Publisher:
             cancel.check()
             target = f"{told.table}/{name}"
             try:
-                if present.get(target) != (table / name).stat().st_size:
+                if not self._is_there(target, table / name, present):
                     self._objects.upload(target, table / name)
             except OSError as error:
                 raise storage_error(error, table) from error
+
+    def _is_there(self, target: str, file: Path, present: Mapping[str, int]) -> bool:
+        same_size = present.get(target) == file.stat().st_size
+        if not same_size or not target.endswith(_MANIFEST):
+            return same_size
+        stored = self._objects.read(target)
+        return stored is not None and stored.content == file.read_bytes()
 
     def _switch(self, told: Published, stored: Stored | None, unused: Mapping[str, float], kept_seconds: float) -> None:
         """Let readers see it, then remove what no reader can still be at."""

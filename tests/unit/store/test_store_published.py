@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -162,6 +163,21 @@ def test_a_new_generation_is_seen_whole_and_only_what_is_new_is_sent(
         assert searching.engine.search(SearchRequest("quagga")).generation == generation
         assert before <= publishing_.names()  # what the old one needs stays for its readers
         assert not before & set(sent)
+
+
+def test_an_index_that_was_put_back_from_a_copy_is_published_as_it_is_now(publishing_: Publishing) -> None:
+    publishing_.index()
+    directory, copy = publishing_.base / "index", publishing_.base / "copy"
+    shutil.copytree(directory, copy)
+    publishing_.write("note01.md", "# Quagga\n\nA quagga of some kind.\n")
+    version = publishing_.index()
+    shutil.rmtree(directory)
+    copy.rename(directory)
+    publishing_.write("note01.md", "# Okapii\n\nA okapii of some kind.\n")
+    assert publishing_.index() == version
+    with publishing_.searcher() as there, publishing_.searcher(local=True) as here:
+        assert there.paths("okapii") == ["note01.md"]
+        assert there.answers() == here.answers()
 
 
 def test_what_a_generation_does_without_goes_when_no_reader_can_be_at_it(
