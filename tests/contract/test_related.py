@@ -114,10 +114,9 @@ def test_callers_of_a_method_by_the_type_that_the_file_constructs(shop: Shop) ->
     answer = shop.searcher.related(callers("Cart.checkout"))
     assert listed(answer) == [("caller", "shop/web.py", 6, "buy", 0.95)]
     (target,) = answer.targets
-    assert (target.path, target.symbol, target.kind, target.text.split("\n")[0]) == (
-        *("shop/cart.py", "Cart.checkout", "method"),
-        target.text.split("\n")[0],
-    )
+    assert (target.path, target.symbol, target.kind) == ("shop/cart.py", "Cart.checkout", "method")
+    assert (target.start_line, target.end_line) == (8, 12)
+    assert target.text.split("\n") == FILES["code/shop/cart.py"].split("\n")[7:12]
     (one,) = answer.related
     assert (one.hit.relation, one.hit.relation_to, one.hit.relation_path) == (
         *(Relation.CALLER, target.chunk_id),

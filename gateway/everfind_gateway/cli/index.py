@@ -166,16 +166,14 @@ def _apart(asked: Runtime, name: str, targets: Sequence[str]) -> Runtime:
 
 
 def _run(indexer: Indexer, requests: list[IndexRequest], view: RunView) -> IndexReport:
-    from everfind_core.numbers import count
     from everfind_gateway.reports import run_in_turn
 
     try:
         with runtime.cancelled_by_signals() as cancel:
             return run_in_turn(requests, lambda request: _run_one(indexer, request, view, cancel))
     except (CancelledError, KeyboardInterrupt):
-        kept = f"{count(view.processed, 'file')} of this run {'is' if view.processed == 1 else 'are'}"
         raise CancelledError(
-            f"interrupted; {kept} indexed and kept",
+            f"interrupted; {view.kept()}",
             hint="`everfind index` goes on from there.",
         ) from None
     finally:

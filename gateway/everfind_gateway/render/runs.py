@@ -39,7 +39,8 @@ class RunView:
         self._quiet = quiet
         self._bar = _ProgressBar() if is_terminal(sys.stderr) else _ProgressLines()
         self._folders = 0
-        self.processed = 0
+        self._by_words: dict[str, int] = {}
+        self._processed = 0
         self.failures = 0
 
     def on_event(self, event: RunEvent) -> None:
@@ -49,9 +50,11 @@ class RunView:
                 self._folders = event.count
                 self._heading(event)
             case IndexProgress():
+                if event.phase is IndexPhase.WORDS:
+                    self._by_words[event.folder] = event.files_done
                 self._bar.update(event)
             case FileProcessed():
-                self.processed += 1
+                self._processed += 1
                 if self._verbose:
                     chunks = f"{count(event.chunks, 'chunk')}, {event.embedded:,} embedded"
                     self._bar.line(f"  indexed  {location(event.ref.folder, event.ref.path)}  ({chunks})")
@@ -61,6 +64,13 @@ class RunView:
                 self._totals(event)
             case _:
                 self.close()
+
+    def kept(self) -> str:
+        """What a run that was interrupted has done, as a sentence's second half."""
+        done, by_words = count(self._processed, "file"), sum(self._by_words.values())
+        if by_words:
+            return f"{count(by_words, 'file')} of this run can be found by words, {done} by meaning; they are kept"
+        return f"{done} of this run {'is' if self._processed == 1 else 'are'} indexed and kept"
 
     def close(self) -> None:
         """Take the progress off the screen."""

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from everfind_core.model import (
     Abstention,
     Coverage,
+    FileProcessed,
+    FileRef,
     Hidden,
     IndexPhase,
     IndexProgress,
@@ -212,6 +214,17 @@ def test_progress_names_the_phase_of_a_run_that_takes_files_in_twice(
         "  api: 1/2 files found by their words, 8 chunks, 5,000 tokens/s, 3.0s left",
         "  api: 1/2 files found by meaning, 8 chunks, 5,000 tokens/s, 3.0s left",
     ]
+
+
+def test_an_interrupted_run_that_takes_files_in_twice_tells_both_phases() -> None:
+    view = runs.RunView(verbose=False, quiet=True)
+    assert view.kept() == "0 files of this run are indexed and kept"
+    for done in (77, 175):
+        view.on_event(IndexProgress("api", done, 1364, 8, 1600, 5000.0, 3.0, IndexPhase.WORDS))
+    view.on_event(IndexProgress("docs", 5, 5, 8, 1600, 5000.0, 3.0, IndexPhase.WORDS))
+    assert view.kept() == "180 files of this run can be found by words, 0 files by meaning; they are kept"
+    view.on_event(FileProcessed(FileRef("api", "a.py"), 4, 4))
+    assert view.kept() == "180 files of this run can be found by words, 1 file by meaning; they are kept"
 
 
 def test_answers_without_all_vectors_say_so_and_not_that_files_changed() -> None:

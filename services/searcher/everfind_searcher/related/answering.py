@@ -101,9 +101,19 @@ def _target_hits(targets: Sequence[Target], roots: Mapping[str, str]) -> tuple[H
         hit = hit_of(target.chunk, 1.0, _NAMED, roots)
         if target.known is not None:
             definition = target.known.definition
-            hit = replace(hit, symbol=definition.qualified, kind=definition.kind)
+            hit = replace(_lines_of(hit, target), symbol=definition.qualified, kind=definition.kind)
         hits.setdefault((hit.chunk_id, hit.symbol), hit)
     return tuple(hits.values())
+
+
+def _lines_of(hit: Hit, target: Target) -> Hit:
+    """The hit with those of its lines alone that ``target`` covers: small siblings share a chunk."""
+    lines = hit.text.split("\n")
+    first, last = max(target.first, hit.start_line), min(target.last, hit.end_line)
+    if first > last or len(lines) != hit.end_line - hit.start_line + 1:
+        return hit
+    text = "\n".join(lines[first - hit.start_line : last - hit.start_line + 1])
+    return replace(hit, start_line=first, end_line=last, text=text)
 
 
 def _related(link: Link, roots: Mapping[str, str]) -> RelatedHit:
