@@ -9,6 +9,7 @@ from typing import Final
 SCHEME: Final = "s3://"
 
 _BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_BUCKET_SAID: Final = "3 to 63 lower-case letters, digits, dots and hyphens"
 
 
 def checked_directory(given: object) -> object:
@@ -39,7 +40,7 @@ class ObjectPlace:
         bucket, _, prefix = text.removeprefix(SCHEME).partition("/")
         prefix = prefix.strip("/")
         if not text.startswith(SCHEME) or not _BUCKET.fullmatch(bucket) or not _names_objects(prefix):
-            raise ValueError(f"{text!r} is no s3://BUCKET/PREFIX")
+            raise ValueError(f"{text!r} is no s3://BUCKET/PREFIX with a bucket of {_BUCKET_SAID}")
         return cls(bucket, prefix)
 
     @classmethod

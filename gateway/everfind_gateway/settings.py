@@ -262,7 +262,8 @@ def _unusable(error: ValidationError, layers: list[_Layer]) -> EverfindError:
     name = str(first["loc"][0])
     layer = next(layer for layer in layers if name in layer.values)
     given = json.dumps(layer.values[name], default=str, ensure_ascii=False)
-    what = first["msg"][:1].lower() + first["msg"][1:]
+    what = first["msg"].removeprefix("Value error, ")
+    what = what[:1].lower() + what[1:]
     if layer.source == "flag":
         return InvalidRequestError.of(name, f"{given} cannot be used: {what}")
     place = layer.file.place(name) if layer.file is not None else f"{ENV_PREFIX}{name.upper()}"

@@ -160,9 +160,8 @@ def load_settings(kind: type[SettingsT]) -> SettingsT:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         variable = ENV_PREFIX + str(first["loc"][0]).upper()
-        raise ConfigError(
-            f"{variable}: {first['msg'][:1].lower()}{first['msg'][1:]}", hint="`--help` lists the variables."
-        ) from None
+        what = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{variable}: {what[:1].lower()}{what[1:]}", hint="`--help` lists the variables.") from None
 
 
 def comma_separated(given: Any) -> tuple[str, ...]:

@@ -179,7 +179,9 @@ def test_an_index_is_written_on_a_disk_and_published_at_a_place(monkeypatch: pyt
     monkeypatch.setenv("EVERFIND_PUBLISH_TO", "s3://bucket/team/")
     assert load_settings().publish_to == "s3://bucket/team"
     monkeypatch.setenv("EVERFIND_PUBLISH_TO", "bucket")
-    with pytest.raises(ConfigError, match="'bucket' is no s3://BUCKET/PREFIX"):
+    with pytest.raises(
+        ConfigError, match="cannot be used: 'bucket' is no s3://BUCKET/PREFIX with a bucket of 3 to 63 "
+    ):
         load_settings()
     monkeypatch.setenv("EVERFIND_PUBLISH_TO", "")
     monkeypatch.setenv("EVERFIND_INDEX_DIR", "s3://bucket/team")

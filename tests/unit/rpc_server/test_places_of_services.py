@@ -26,7 +26,7 @@ def test_a_searcher_reads_a_directory_or_what_is_published(monkeypatch: pytest.M
     monkeypatch.setenv("EVERFIND_INDEX_DIR", "s3://bucket/team")
     assert load_settings(SearcherServerSettings).index_dir == ObjectPlace("bucket", "team")
     monkeypatch.setenv("EVERFIND_INDEX_DIR", "s3://b")
-    with pytest.raises(ConfigError, match=r"EVERFIND_INDEX_DIR: .*'s3://b' is no s3://BUCKET/PREFIX"):
+    with pytest.raises(ConfigError, match=r"EVERFIND_INDEX_DIR: 's3://b' is no s3://BUCKET/PREFIX"):
         load_settings(SearcherServerSettings)
 
 
