@@ -96,8 +96,9 @@ def kept_token(file: Path) -> str:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             replace_file(file, f"{token}\n")
     except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ConfigError(
-            f"no token can be kept in {file}: {error}", hint="Check its owner and mode, or give a token of your own."
+            f"no token can be kept in {file}: {why}", hint="Check its owner and mode, or give a token of your own."
         ) from error
     return token
 

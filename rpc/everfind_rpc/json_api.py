@@ -179,7 +179,8 @@ def read_key(file: Path | None, setting: str, variable: str = "") -> str:
     try:
         return _one_word(file.read_text(encoding="utf-8").strip(), str(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{setting}: {file} cannot be read: {error}", hint="Check its path and mode.") from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigError(f"{setting}: {file} cannot be read: {why}", hint="Check its path and mode.") from error
 
 
 def _one_word(key: str, place: str) -> str:

@@ -160,7 +160,7 @@ def load_settings(kind: type[SettingsT]) -> SettingsT:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         variable = ENV_PREFIX + str(first["loc"][0]).upper()
-        what = first["msg"].removeprefix("Value error, ")
+        what = "it must be set" if first["type"] == "missing" else first["msg"].removeprefix("Value error, ")
         raise ConfigError(f"{variable}: {what[:1].lower()}{what[1:]}", hint="`--help` lists the variables.") from None
 
 

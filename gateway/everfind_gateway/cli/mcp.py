@@ -203,7 +203,8 @@ def given_token(file: Path | None, variable: str) -> str:
     try:
         token = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the token file {file}: {error}", hint="Check its path and mode.") from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigError(f"cannot read the token file {file}: {why}", hint="Check its path and mode.") from error
     if not token:
         raise ConfigError(f"the token file {file} is empty", hint="Write a long random word into it.")
     return token

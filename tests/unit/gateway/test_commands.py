@@ -17,6 +17,7 @@ import pytest
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import (
     EXIT_CODES,
+    ConfigError,
     EverfindError,
     IndexLockedError,
     IndexMissingError,
@@ -43,6 +44,7 @@ from everfind_core.model import (
     Severity,
 )
 from everfind_gateway.cli import main
+from everfind_gateway.cli.mcp import given_token
 from tests.support.gateway import FakeEngines, Outcome, make_hit
 
 Run = Callable[..., Outcome]
@@ -665,3 +667,11 @@ def test_no_file_takes_the_place_of_a_closed_stream(home: Path) -> None:
     command = f'exec "{sys.executable}" -c "{program}" <&- 2>&-'
     done = subprocess.run(["/bin/sh", "-c", command], stdout=subprocess.PIPE, text=True, check=False, cwd=home)
     assert int(done.stdout) > 2
+
+
+def test_a_token_file_that_cannot_be_read_is_told_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"/none: No such file or directory$"):
+        given_token(tmp_path / "none", "EVERFIND_WEB_TOKEN")
+    (tmp_path / "token").write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(ConfigError, match=r"/token: it is not UTF-8$"):
+        given_token(tmp_path / "token", "EVERFIND_WEB_TOKEN")

@@ -47,3 +47,9 @@ def test_an_indexer_writes_a_directory_and_publishes_where_it_is_told(monkeypatc
     monkeypatch.setenv("EVERFIND_INDEX_DIR", "s3://bucket/team")
     with pytest.raises(ConfigError, match=r"EVERFIND_INDEX_DIR: .*an index is written on a disk"):
         load_settings(IndexerServerSettings)
+
+
+def test_a_variable_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EVERFIND_INDEXER")
+    with pytest.raises(ConfigError, match=r"^EVERFIND_INDEXER: it must be set$"):
+        load_settings(SearcherServerSettings)
