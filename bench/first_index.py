@@ -29,7 +29,7 @@ from everfind_core.model import (
 )
 from everfind_core.ports import Embedder, TokenIds, Tokenizer
 from everfind_embedder import EmbedderSettings, open_embedder
-from everfind_indexer import first_pass
+from everfind_indexer import run
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
@@ -94,7 +94,7 @@ def _index(corpus: Path, directory: Path, embedder: Embedder, *, twice: bool) ->
                 course.files, course.words = event.files_total, now
                 course.search_ms = _search_ms(engine, directory, embedder)
 
-    with mock.patch.object(first_pass, "FIRST_PASS_FILES", 1 if twice else 1_000_000):
+    with mock.patch.object(run, "pays", return_value=twice):
         engine.index(IndexRequest(), on_event)
     course.wall, course.cpu = time.perf_counter() - started, time.process_time() - cpu
     return course

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from everfind_core.model import IndexStage
 from everfind_core.ports import ChunkWriter
+from everfind_indexer.found import FoundFile
 from everfind_indexer.pipeline import BATCH_TOKENS, Clock
 from everfind_indexer.preparing import PreparedFile
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-FIRST_PASS_FILES = 500
-"""So many files without vectors, or more, are taken in twice. Fewer are embedded as fast as it would pay."""
+FIRST_PASS_FILES = 2_000
+FIRST_PASS_BYTES = 8_000_000
+"""So many files without vectors, or so much in them, are taken in twice: it takes a minute or more to embed them."""
 
 FED_TOKENS = 4 * BATCH_TOKENS
 """So much is given to the embedder at once beside the first pass, for the store is read each time."""
@@ -33,9 +35,9 @@ COMMIT_TEXT = 4_000_000
 KnownVectors = Mapping[str, "npt.NDArray[np.floating]"]
 
 
-def pays(files: int) -> bool:
-    """Whether so many files without vectors are worth a first pass."""
-    return files >= FIRST_PASS_FILES
+def pays(waiting: Sequence[FoundFile]) -> bool:
+    """Whether these files without vectors are worth a first pass."""
+    return len(waiting) >= FIRST_PASS_FILES or sum(file.size for file in waiting) >= FIRST_PASS_BYTES
 
 
 class FirstPass:

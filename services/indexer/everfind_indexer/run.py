@@ -162,7 +162,7 @@ class Run:
             if not covered.files or covered.unembedded:
                 with contextlib.suppress(FolderUnusableError):  # told of when its turn comes
                     works[folder.name] = self._plan(folder)
-        if pays(sum(work.waiting for work in works.values())):
+        if pays([file for work in works.values() for file in work.waiting]):
             self._take_in(works)
         return works
 

@@ -32,10 +32,10 @@ class FolderWork:
         self.first = FirstTally(self.tally.folder, 0)
 
     @property
-    def waiting(self) -> int:
+    def waiting(self) -> list[FoundFile]:
         """Files of which the index has nothing, or not all vectors."""
         known = self.looker.known
-        return sum(file.path not in known or known[file.path].unembedded > 0 for file in self.files)
+        return [file for file in self.files if file.path not in known or known[file.path].unembedded > 0]
 
     def ref(self, file: FoundFile) -> FileRef:
         """The file's identity."""

@@ -24,6 +24,7 @@ from everfind_core.model import (
 )
 from everfind_core.store_backends import StoreChoice
 from everfind_indexer import backlog, first_pass, pipeline, run, work
+from everfind_indexer.found import FoundFile
 from everfind_indexer.store.kinds import table_damage
 from tests.support.real_index import RealIndex, write_notes
 
@@ -63,6 +64,13 @@ def direct(tmp_path: Path) -> Callable[[Path], RealIndex]:
             return other
 
     return made
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "twice"), [(9, 100, False), (10, 100, True), (1, 7_999_999, False), (2, 4_000_000, True)]
+)
+def test_many_files_or_large_ones_are_taken_in_twice(files: int, size: int, twice: bool) -> None:
+    assert first_pass.pays([FoundFile(f"n{number}.md", size, 0, 0, 0) for number in range(files)]) is twice
 
 
 def followed(index: RealIndex, on_event: Callable[[RunEvent], None], cancel: Cancellation | None = None) -> IndexReport:
