@@ -119,10 +119,15 @@ def test_one_of_another_version_is_told_to_end(home: Started) -> None:
 
 
 def test_nothing_starts_unasked_or_refused(home: Started) -> None:
+    log = home.base / "state" / "everfind" / "server.log"  # made before a server is started
+    log.unlink(missing_ok=True)
     home.search("--no-server")
     home.set(0)
     home.search()
-    assert home.gone()
+    assert not log.exists()
+    home.set(600)
+    home.search()
+    assert log.exists()
 
 
 def test_it_ends_when_nobody_asks(home: Started) -> None:
