@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.errors import InvalidRequestError
 from everfind_searcher.store.copies import Addresses, Copy, Places
 from everfind_searcher.store.short import ROUNDING, ShortVectors
 
@@ -83,6 +84,20 @@ class Nearest:
             return np.arange(rows)
         least = np.partition(self._likeness, rows - count)[rows - count]
         return np.flatnonzero(self._likeness >= least - 2 * self._doubt)
+
+
+def asked_vector(vector: npt.NDArray[np.float32], dimensions: int) -> npt.NDArray[np.float32]:
+    """The vector of a question to rows with so many numbers.
+
+    Raises:
+        InvalidRequestError: it has other dimensions, or is not finite.
+    """
+    query = np.asarray(vector, dtype=np.float32)
+    if not np.isfinite(query).all():
+        raise InvalidRequestError.of("vector", "holds a number that is not finite")
+    if query.shape != (dimensions,):
+        raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {dimensions} numbers")
+    return query
 
 
 def rounded(query: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

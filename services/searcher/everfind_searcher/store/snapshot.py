@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pyarrow as pa
 from lance.query import MatchQuery
 
-from everfind_core.errors import InvalidRequestError
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
@@ -37,7 +36,7 @@ from everfind_core.store_schema import (
 from everfind_searcher.store.best import Scored, best
 from everfind_searcher.store.copies import Addresses
 from everfind_searcher.store.errors import translate
-from everfind_searcher.store.exact import Nearest, cosines, nearest, rounded
+from everfind_searcher.store.exact import Nearest, asked_vector, cosines, nearest, rounded
 from everfind_searcher.store.filters import condition
 from everfind_searcher.store.lance_version import ADDRESS, LanceVersion
 from everfind_searcher.store.resident import ResidentRows
@@ -74,12 +73,9 @@ class LanceSnapshot:
         Raises:
             InvalidRequestError: ``vector`` has other dimensions than the table or is not finite, or a filter is wrong.
         """
-        query = np.asarray(vector, dtype=np.float32)
-        if not np.isfinite(query).all():
-            raise InvalidRequestError.of("vector", "holds a number that is not finite")
+        query = asked_vector(vector, self._dimensions)
         if limit < 1 or not query.any():
             return ()
-        self._check_dimensions(query)
         matching = condition(where)
         if (selections := self._resident.selected(self._version, where)) is not None:
             return best(Nearest(selections, query).best, self._chunks, limit)
@@ -136,10 +132,6 @@ class LanceSnapshot:
             prefilter=True,
         )
         return sorted(chunks(found), key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
-
-    def _check_dimensions(self, query: npt.NDArray[np.float32]) -> None:
-        if query.shape != (self._dimensions,):
-            raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {self._dimensions} numbers")
 
     def _compare(self, addresses: Addresses, query: npt.NDArray[np.float32], count: int) -> Scored:
         """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""

@@ -9,13 +9,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.errors import InvalidRequestError
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.sqlite_schema import COLUMNS, DIMENSIONS, NAMES, TERMS, TEXTS, chunk_of
 from everfind_searcher.store.best import Scored, best
 from everfind_searcher.store.copies import OFFSETS, Addresses
-from everfind_searcher.store.exact import Nearest, Selection, nearest
+from everfind_searcher.store.exact import Nearest, Selection, asked_vector, nearest
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.sqlite.bm25 import score
 from everfind_searcher.store.sqlite.version import SqliteVersion, shared_chunks
@@ -44,12 +43,9 @@ class SqliteSnapshot:
         Raises:
             InvalidRequestError: ``vector`` has other dimensions than the table or is not finite, or a filter is wrong.
         """
-        query = np.asarray(vector, dtype=np.float32)
-        if not np.isfinite(query).all():
-            raise InvalidRequestError.of("vector", "holds a number that is not finite")
+        query = asked_vector(vector, self._dimensions())
         if limit < 1 or not query.any():
             return ()
-        self._check_dimensions(query)
         selections = self._resident.selected(self._version, where)
         if selections is not None:
             return best(Nearest(selections, query).best, self._chunks, limit)
@@ -105,11 +101,10 @@ class SqliteSnapshot:
         found = self._read(addresses, "text, symbols")
         return sorted(found, key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
 
-    def _check_dimensions(self, query: npt.NDArray[np.float32]) -> None:
+    def _dimensions(self) -> int:
         with self._version.reading() as db:
             (dimensions,) = db.execute("SELECT value FROM facts WHERE name = ?", (DIMENSIONS,)).fetchone()
-        if query.shape != (dimensions,):
-            raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {dimensions} numbers")
+        return int(dimensions)
 
     def _score(self, field: int, tokens: Sequence[str], count: int, where: Filters) -> Scored:
         passing = self._version.passing(where)
