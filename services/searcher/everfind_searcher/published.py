@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from everfind_core.errors import EverfindError, IndexMissingError
-from everfind_core.index_directory import INDEXES, POINTER, write_json
+from everfind_core.index_directory import INDEXES, POINTER, storage_error, write_json
 from everfind_core.object_place import ObjectPlace
 from everfind_core.published import PUBLISHED, Published, decoded
 from everfind_rpc.objects import Objects
@@ -71,7 +71,11 @@ class PublishedIndex:
                 f"no index is published at {self.place}", hint="The indexer publishes with `publish_to` set to it."
             )
         if stored.etag != self._etag:
-            self._take(decoded(stored.content, str(self.place)))
+            told = decoded(stored.content, str(self.place))
+            try:
+                self._take(told)
+            except OSError as error:
+                raise storage_error(error, self.directory) from error
             self._etag = stored.etag
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import shutil
 import threading
@@ -15,7 +16,14 @@ from typing import Any
 import pytest
 
 from everfind_core.chunking import TextChunker
-from everfind_core.errors import ConfigError, IndexDamagedError, IndexIncompatibleError, IndexMissingError, StorageError
+from everfind_core.errors import (
+    ConfigError,
+    IndexDamagedError,
+    IndexIncompatibleError,
+    IndexMissingError,
+    StorageError,
+    StorageFullError,
+)
 from everfind_core.json_form import search_json
 from everfind_core.model import Folder, IndexRequest, SearchMode, SearchRequest
 from everfind_core.object_place import ObjectPlace
@@ -319,6 +327,22 @@ def test_a_pointer_that_cannot_be_read_is_damage(
         searching.engine.search(SearchRequest("x"))
     with pytest.raises(error, match="s3://"):
         publishing_.index()
+
+
+def test_a_full_scratch_disk_is_told_and_the_next_look_goes_on(
+    publishing_: Publishing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publishing_.index()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with publishing_.searcher() as searching:
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "mkdir", full)
+            with pytest.raises(StorageFullError, match="no space left"):
+                searching.engine.search(SearchRequest("x"))
+        assert searching.paths("note number")
 
 
 def test_a_file_of_the_table_that_is_gone_is_told_as_such(publishing_: Publishing) -> None:
