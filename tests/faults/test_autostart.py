@@ -128,6 +128,7 @@ def test_nothing_starts_unasked_or_refused(home: Started) -> None:
     home.set(600)
     home.search()
     assert log.exists()
+    home.running()  # one that has not begun to run cannot be stopped yet
 
 
 def test_it_ends_when_nobody_asks(home: Started) -> None:
