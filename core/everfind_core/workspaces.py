@@ -7,6 +7,11 @@ from collections.abc import Iterable
 from everfind_core.errors import WorkspaceNotFoundError
 
 
+def is_directory(workspace: str) -> bool:
+    """Whether a workspace is given by a directory in it, and not by its name."""
+    return "/" in workspace or workspace in (".", "..", "~")
+
+
 def check_workspace(asked: str, name: str, roots: Iterable[str]) -> None:
     """Refuse a request for another workspace than the one of this ``name`` with folders at ``roots`` (string form).
 

@@ -29,6 +29,7 @@ from everfind_core.model import (
     SearchRequest,
     WorkspaceStatus,
 )
+from everfind_core.workspaces import is_directory
 from everfind_gateway.adding import add_to_corpus, remove_from_corpus
 from everfind_gateway.checked import checked
 from everfind_gateway.config_files import working_directory
@@ -45,7 +46,7 @@ from everfind_gateway.requests import (
     search_request,
 )
 from everfind_gateway.settings import Settings, load_settings
-from everfind_gateway.workspace import is_directory, open_followed_workspace, open_workspace
+from everfind_gateway.workspace import open_followed_workspace, open_workspace
 
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from everfind_core.errors import ConfigError, InvalidRequestError
 from everfind_core.paths import decode_os_path, encode_os_path
-from everfind_core.workspaces import root_of
+from everfind_core.workspaces import is_directory, root_of
 from everfind_gateway.config_files import project_of, user_file
 from everfind_gateway.named_workspaces import named_workspace
 from everfind_gateway.settings import Settings, load_settings
-from everfind_gateway.workspace import is_directory
 
 _Stamps = tuple[tuple[int, int, int] | None, ...]
 

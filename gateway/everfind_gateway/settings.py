@@ -21,13 +21,13 @@ from everfind_core.errors import (
 )
 from everfind_core.model import Folder
 from everfind_core.object_place import SCHEME
+from everfind_core.workspaces import is_directory
 from everfind_gateway import config_files, project_trust
 from everfind_gateway.config_files import SettingsFile, SettingsFiles
 from everfind_gateway.folder_tuning import TUNING_KEYS, FolderTuning, folder_tuning
 from everfind_gateway.folders import FOLDER_KEYS, parse_folders
 from everfind_gateway.setting_values import ENV_PREFIX, SettingValues, is_path, project_settings, setting_extra
 from everfind_gateway.suggestions import did_you_mean
-from everfind_gateway.workspace import is_directory
 
 NOT_SETTINGS = frozenset(
     {"EVERFIND_CONFIG", "EVERFIND_DEBUG", "EVERFIND_MCP_TOKEN", "EVERFIND_SERVER_TOKEN", "EVERFIND_WEB_TOKEN"}

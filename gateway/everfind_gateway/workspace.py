@@ -10,11 +10,6 @@ if TYPE_CHECKING:
     from everfind_gateway.settings import Settings
 
 
-def is_directory(workspace: str) -> bool:
-    """Whether a workspace is given by a directory in it, and not by its name."""
-    return "/" in workspace or workspace in (".", "..", "~")
-
-
 class Workspace(Protocol):
     """An opened corpus: in this process, or on a server."""
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
-from everfind_core.callgraph.symbols import Definition, Use
 from everfind_core.model.corpus import FileRef
+from everfind_core.model.symbols import Definition, Use
 
 IMPORTED = 0.95
 """The file imports the name, or the receiver, from where it is defined; or it is defined right here."""

@@ -1,4 +1,4 @@
-r"""What a chunk defines and uses, and its two forms in the store: tokens to find rows by, and a text with the rest.
+r"""The two stored forms of what a chunk defines and uses: tokens to find rows by, and a text with the rest.
 
 The text has a line a record, its fields separated by tabs::
 
@@ -12,61 +12,15 @@ Lines are numbers joined by commas, each but the first as its distance from the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
+
+from everfind_core.model.symbols import Definition, Symbols, Use
 
 REVISION = "1"
 """Changes whenever the same symbols could be written otherwise; travels with the chunker's revision."""
 
 MAX_NAME = 100
 """Characters of a name, receiver, scope or origin. What is longer is no name that anybody asks for, and left out."""
-
-ANYTHING = "?"
-"""The receiver of a call on an expression that has no name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """Something with a name. ``scope`` are the names around it, outermost first, joined by ``.``; lines from 1."""
-
-    name: str
-    kind: str
-    line: int
-    end_line: int
-    scope: str = ""
-
-    @property
-    def qualified(self) -> str:
-        """``Outer.method``."""
-        return f"{self.scope}.{self.name}" if self.scope else self.name
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A name that is called, or only referred to, in these lines of one definition (ascending, from 1).
-
-    ``within`` is that definition's qualified name. ``receiver`` is the last name before the dot, :data:`ANYTHING` for
-    an expression, empty where there is none. ``origin`` is where the file says that the name (or its receiver) comes
-    from: an imported module, or a type, as the language writes it; empty if it says nothing.
-    """
-
-    name: str
-    lines: tuple[int, ...]
-    receiver: str = ""
-    origin: str = ""
-    within: str = ""
-    called: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Symbols:
-    """What a chunk's lines define and use."""
-
-    definitions: tuple[Definition, ...] = ()
-    uses: tuple[Use, ...] = ()
-
-
-NO_SYMBOLS = Symbols()
 
 
 def defining(name: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from everfind_core.callgraph.symbols import NO_SYMBOLS, Symbols
+from everfind_core.model.symbols import NO_SYMBOLS, Symbols
 
 if TYPE_CHECKING:  # the command line must not wait for numpy
     import numpy as np

@@ -11,12 +11,12 @@ import typer
 
 from everfind_core import __version__
 from everfind_core.errors import InvalidRequestError
+from everfind_core.workspaces import is_directory
 from everfind_gateway.cli import completing
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit
-from everfind_gateway.workspace import is_directory
 
 EPILOG = 'Start with `everfind add DIR`, then `everfind index`, then `everfind search "a question"`.'
 

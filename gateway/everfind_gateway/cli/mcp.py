@@ -17,13 +17,14 @@ import typer
 
 from everfind_core.errors import EXIT_CODES, ConfigError, ErrorKind, InvalidRequestError, UnavailableError
 from everfind_core.paths import printable
+from everfind_core.workspaces import is_directory
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import tool_names
 from everfind_gateway.cli.options import TlsCertificate, TlsKey, given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, note
-from everfind_gateway.workspace import is_directory, open_followed_workspace
+from everfind_gateway.workspace import open_followed_workspace
 
 if TYPE_CHECKING:
     from everfind_gateway.http_server import HttpOptions

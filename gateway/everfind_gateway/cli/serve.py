@@ -14,12 +14,12 @@ import typer
 
 from everfind_core.errors import EverfindError, InvalidRequestError
 from everfind_core.paths import encode_os_path, printable
+from everfind_core.workspaces import is_directory
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import workspace_names
 from everfind_gateway.cli.options import Json, TlsCertificate, TlsKey, given_path
 from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, emit_json, note
-from everfind_gateway.workspace import is_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

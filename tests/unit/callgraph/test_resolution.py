@@ -22,8 +22,8 @@ from everfind_core.callgraph.resolution import (
     fit,
     segments,
 )
-from everfind_core.callgraph.symbols import Definition, Use
 from everfind_core.model import FileRef
+from everfind_core.model.symbols import Definition, Use
 
 
 def known(path: str, scope: str = "", kind: str = "", language: str = "python", name: str = "save") -> Known:

@@ -5,19 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfind_core.callgraph.symbols import (
-    MAX_NAME,
-    NO_SYMBOLS,
-    Definition,
-    Symbols,
-    Use,
-    decode,
-    defining,
-    encode,
-    is_name,
-    tokens,
-    using,
-)
+from everfind_core.callgraph.symbols import MAX_NAME, decode, defining, encode, is_name, tokens, using
+from everfind_core.model.symbols import NO_SYMBOLS, Definition, Symbols, Use
 
 NAMES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12).filter(is_name)
 SCOPES = st.lists(NAMES, max_size=3).map(".".join).filter(lambda scope: not scope or is_name(scope))

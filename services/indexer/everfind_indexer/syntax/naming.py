@@ -7,7 +7,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from everfind_core.callgraph.symbols import ANYTHING, is_name
+from everfind_core.callgraph.symbols import is_name
+from everfind_core.model.symbols import ANYTHING
 
 THIS = frozenset({"self", "this", "cls", "Self", "static", "super", "parent", "base"})
 """How languages call the object, class or parent that a method belongs to."""

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from everfind_core.callgraph.symbols import MAX_NAME, NO_SYMBOLS, Definition, Symbols, Use
+from everfind_core.callgraph.symbols import MAX_NAME
+from everfind_core.model.symbols import NO_SYMBOLS, Definition, Symbols, Use
 from everfind_indexer.syntax.collecting import Mention, Names, Span
 from everfind_indexer.syntax.naming import THIS, Receiver, receiver_of
 

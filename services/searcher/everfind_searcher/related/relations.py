@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from everfind_core.callgraph.resolution import confidences, segments
-from everfind_core.callgraph.symbols import Use, decode, using
+from everfind_core.callgraph.symbols import decode, using
 from everfind_core.model import Filters, Relation
+from everfind_core.model.symbols import Use
 from everfind_core.ports import StoredChunk
 from everfind_searcher.related.requests import Symbol
 from everfind_searcher.related.targets import Found, Rows, Target, definitions, place_of, uses_in

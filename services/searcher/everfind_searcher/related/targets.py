@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from everfind_core.callgraph.resolution import Known, Place, address
-from everfind_core.callgraph.symbols import Use, decode, defining
+from everfind_core.callgraph.symbols import decode, defining
 from everfind_core.errors import FileNotIndexableError, InvalidRequestError
 from everfind_core.model import FileRef, Filters, RelatedRequest
+from everfind_core.model.symbols import Use
 from everfind_core.ports import ChunkSnapshot, StoredChunk
 from everfind_searcher.related.requests import Symbol, read_symbol
 
