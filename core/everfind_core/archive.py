@@ -7,25 +7,23 @@ if size and digest are right.
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import io
 import json
-import os
 import re
-import secrets
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from everfind_core.errors import ArchiveUnusableError, StorageError, StorageFullError
 from everfind_core.index_directory import storage_error
-from everfind_core.manifest import Manifest, check_format, manifest_from
+from everfind_core.manifest import Manifest, check_format
 from everfind_core.model import Folder
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import OTHER_SHAPE, convert, parse_json
+from everfind_core.whole_files import is_disk_full, replaced
+from everfind_core.written_files import digest_of, new_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +75,7 @@ def members_of(directory: Path) -> tuple[Member, ...]:
         OSError: one cannot be read.
     """
     files = sorted(path for path in directory.rglob("*") if path.is_file())
-    return tuple(_member(path, path.relative_to(directory).as_posix()) for path in files)
+    return tuple(Member(path.relative_to(directory).as_posix(), path.stat().st_size, digest_of(path)) for path in files)
 
 
 def write_archive(target: Path, directory: Path, header: Header) -> None:
@@ -97,14 +95,13 @@ def write_archive(target: Path, directory: Path, header: Header) -> None:
         }
     ).encode()
     try:
-        with _replaced(target) as file, tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        with replaced(target) as file, tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
             archive.addfile(_entry(HEADER, len(text)), io.BytesIO(text))
             for member in header.members:
                 with (directory / member.name).open("rb") as content:
                     archive.addfile(_entry(member.name, member.size), content)
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise (StorageFullError if full else StorageError)(
+        raise (StorageFullError if is_disk_full(error) else StorageError)(
             f"cannot write {target}: {error.strerror or error}", hint="Name a new file in a directory with room for it."
         ) from error
 
@@ -164,7 +161,7 @@ class ArchiveReader:
             raise _unusable(self._path, "it holds more than its list says")
 
     def _copy(self, source: IO[bytes], target: Path) -> str:
-        digest = hashlib.blake2b(digest_size=16)
+        digest = new_digest()
         try:
             target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with target.open("xb") as copy:
@@ -193,7 +190,7 @@ class ArchiveReader:
             if version <= FORMAT:
                 check_format(self._path, found["manifest"])
                 return _decoded(found, most=self._path.stat().st_size)
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        except OTHER_SHAPE as error:
             raise _unusable(self._path, "its list cannot be read") from error
         raise ArchiveUnusableError(
             f"{self._path} is an archive of format {version}, this everfind reads up to {FORMAT}",
@@ -222,13 +219,13 @@ def _sound(read: Callable[[], T]) -> T:
 
 def _decoded(found: Mapping[str, Any], *, most: int) -> Header:
     """The header in ``found``, of an archive of ``most`` bytes."""
-    members = tuple(Member(str(m["name"]), int(m["size"]), str(m["digest"])) for m in found["files"])
+    members = convert(found["files"], tuple[Member, ...])
     _check_names([member.name for member in members])
     if any(member.size < 0 for member in members) or sum(member.size for member in members) > most:
         raise ValueError("sizes that cannot be")
     return Header(
-        manifest=manifest_from(found["manifest"]),
-        folders=tuple(Folder(str(f["name"]), str(f["root"]), tuple(map(str, f["include"]))) for f in found["folders"]),
+        manifest=convert(found["manifest"], Manifest),
+        folders=convert(found["folders"], tuple[Folder, ...]),
         generation=int(found["generation"]),
         created=float(found["created"]),
         members=members,
@@ -240,34 +237,7 @@ def _check_names(names: Sequence[str]) -> None:
         raise ValueError("a name that no index has")
 
 
-def _member(path: Path, name: str) -> Member:
-    digest = hashlib.blake2b(digest_size=16)
-    size = 0
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-            size += len(block)
-    return Member(name, size, digest.hexdigest())
-
-
 def _entry(name: str, size: int) -> tarfile.TarInfo:
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode = size, 0o600
     return entry
-
-
-@contextmanager
-def _replaced(target: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of ``target`` once it is whole and on the disk; only its user may read it."""
-    temporary = target.parent / f".{target.name}.{secrets.token_hex(8)}"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise

@@ -25,10 +25,9 @@ JSON files are replaced whole (write beside, then rename), so a reader sees the 
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -40,12 +39,12 @@ from everfind_core.errors import (
     StorageError,
     StorageFullError,
 )
-from everfind_core.manifest import FORMAT, Manifest, check_format, manifest_from
+from everfind_core.manifest import FORMAT, Manifest, check_format
 from everfind_core.model import Calibration, Coverage, Folder
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import convert, parse_json
 from everfind_core.paths import encode_os_path, printable
 from everfind_core.store_backends import StoreBackend
-from everfind_core.whole_files import replace_file
+from everfind_core.whole_files import is_disk_full, replace_file
 
 T = TypeVar("T")
 
@@ -123,12 +122,12 @@ class IndexLocation:
     def read_coverage(self) -> IndexCoverage:
         """Its coverage; empty before the first commit."""
         found = _read_json(self.directory / COVERAGE)
-        return IndexCoverage() if found is None else _decoded(self.directory / COVERAGE, found, _coverage_from)
+        return IndexCoverage() if found is None else _decoded(self.directory / COVERAGE, found, IndexCoverage)
 
     def read_calibration(self) -> Calibration | None:
         """The model's noise on it; None if it was never measured."""
         found = _read_json(self.directory / CALIBRATION)
-        return None if found is None else _decoded(self.directory / CALIBRATION, found, lambda f: Calibration(**f))
+        return None if found is None else _decoded(self.directory / CALIBRATION, found, Calibration)
 
     def write_calibration(self, calibration: Calibration) -> None:
         """Keep the model's noise on it."""
@@ -201,8 +200,8 @@ def current_index(index_directory: Path) -> IndexLocation:
             f"there is no index in {index_directory}",
             hint="`everfind index` makes one, of the folders that `everfind add DIR` has added.",
         )
-    name = _decoded(index_directory / POINTER, pointer, lambda p: str(p["index"]))
-    if not name.isdecimal():
+    name = pointer.get("index")
+    if not isinstance(name, str) or not name.isdecimal():
         raise _damaged(index_directory / POINTER)
     directory = index_directory / INDEXES / name
     location = read_location(directory)
@@ -222,7 +221,7 @@ def read_location(directory: Path) -> IndexLocation | None:
     if found is None:
         return None
     check_format(directory, found)
-    return IndexLocation(directory, _decoded(directory / MANIFEST, found, manifest_from))
+    return IndexLocation(directory, _decoded(directory / MANIFEST, found, Manifest))
 
 
 def backend_of(directory: Path) -> StoreBackend:
@@ -312,7 +311,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 def storage_error(error: OSError, place: Path) -> StorageError:
     """The storage error that stands for an error of the operating system at ``place``."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_disk_full(error):
         return StorageFullError(
             f"no space left in {place}", hint="Free some space, or set `index_dir` to another disk; then run it again."
         )
@@ -343,26 +342,12 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     return found
 
 
-def _decoded(path: Path, found: dict[str, Any], decode: Callable[[dict[str, Any]], T]) -> T:
+def _decoded(path: Path, found: dict[str, Any], kind: type[T]) -> T:
     try:
-        return decode(found)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        return convert(found, kind)
+    except (TypeError, ValueError) as error:
         raise _damaged(path) from error
 
 
 def _damaged(path: Path) -> EverfindError:
     return IndexDamagedError(f"the index is damaged: {path} cannot be read", hint=REPAIR_HINT)
-
-
-def _coverage_from(found: dict[str, Any]) -> IndexCoverage:
-    return IndexCoverage(
-        folders=tuple(
-            FolderCoverage(
-                folder=Folder(f["folder"]["name"], f["folder"]["root"], tuple(f["folder"]["include"])),
-                coverage=Coverage(**f["coverage"]),
-                redactions=int(f["redactions"]),
-            )
-            for f in found["folders"]
-        ),
-        indexed_at=float(found["indexed_at"]),
-    )

@@ -10,7 +10,7 @@ from typing import Any
 
 from everfind_core import __version__
 from everfind_core.errors import IndexIncompatibleError
-from everfind_core.model import ModelInfo, ModelSource
+from everfind_core.model import ModelInfo
 from everfind_core.store_backends import StoreBackend
 
 FORMAT = 1
@@ -104,16 +104,3 @@ def check_format(directory: Path, found: Mapping[str, Any]) -> None:
             f"this is {__version__}, which reads up to format {FORMAT}",
             hint="Use the everfind that made it or a newer one, or set `index_dir` to another directory.",
         )
-
-
-def manifest_from(found: Mapping[str, Any]) -> Manifest:
-    """The manifest that was written as this JSON; raises KeyError, TypeError or ValueError where it is none."""
-    model = dict(found["model"])
-    return Manifest(
-        recipe=Recipe(**found["recipe"]),
-        model=ModelInfo(**{**model, "source": ModelSource(model["source"])}),
-        created=float(found["created"]),
-        everfind_version=str(found["everfind_version"]),
-        format=int(found["format"]),
-        store=StoreBackend(found.get("store", StoreBackend.LANCEDB)),
-    )

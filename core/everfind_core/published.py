@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError
@@ -26,7 +26,7 @@ from everfind_core.index_directory import (
     INDEXES,
     MANIFEST,
 )
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import OTHER_SHAPE, convert, parse_json
 from everfind_core.store_schema import TABLE_DIRECTORY
 
 FORMAT: Final = 1
@@ -47,7 +47,7 @@ class Published:
     publisher: str
     index: str
     version: int
-    sidecars: Mapping[str, Any]
+    sidecars: Mapping[str, Mapping[str, Any]]
     at: float = 0.0
     unused: Mapping[str, float] = field(default_factory=dict)
     format: int = FORMAT
@@ -82,7 +82,7 @@ def decoded(content: bytes, place: str) -> Published:
         found = parse_json(content)
         newer = int(found["format"]) > FORMAT
         told = None if newer else _told(found)
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except OTHER_SHAPE as error:
         raise IndexDamagedError(
             f"the index at {place} is damaged: {PUBLISHED} cannot be read",
             hint="Remove that object, and let the indexer publish again: `everfind index`.",
@@ -94,15 +94,8 @@ def decoded(content: bytes, place: str) -> Published:
     return told
 
 
-def _told(found: Mapping[str, Any]) -> Published:
-    publisher, index, sidecars = str(found["publisher"]), str(found["index"]), found["sidecars"]
-    if not (index.isdecimal() and publisher.isalnum() and MANIFEST in sidecars):  # they become parts of paths
-        raise ValueError(index)
-    return Published(
-        publisher,
-        index,
-        int(found["version"]),
-        {name: dict(sidecars[name]) for name in SIDECARS if name in sidecars},
-        float(found["at"]),
-        {str(name): float(since) for name, since in found["unused"].items()},
-    )
+def _told(found: Any) -> Published:
+    told = convert(found, Published)
+    if not (told.index.isdecimal() and told.publisher.isalnum() and MANIFEST in told.sidecars):
+        raise ValueError(told.index)  # they become parts of paths
+    return replace(told, sidecars={name: told.sidecars[name] for name in SIDECARS if name in told.sidecars})

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import convert, parse_json
 from everfind_core.whole_files import replace_file
 
 FILE = "tuning.json"
@@ -42,19 +42,8 @@ class Tuning:
 def read_tuning(path: Path) -> Tuning | None:
     """What is kept there; None where nothing is, or nothing that can be used."""
     try:
-        values = parse_json(path.read_text("utf-8"))
-        found = Tuning(
-            model=str(values["model"]),
-            processor=str(values["processor"]),
-            cpus=int(values["cpus"]),
-            threads=int(values["threads"]),
-            run_tokens=int(values["run_tokens"]),
-            speed=float(values["speed"]),
-            default_speed=float(values["default_speed"]),
-            measured=float(values["measured"]),
-            steady=bool(values["steady"]),
-        )
-    except (OSError, ValueError, TypeError, KeyError, OverflowError):
+        found = convert(parse_json(path.read_text("utf-8")), Tuning)
+    except (OSError, TypeError, ValueError):
         return None
     usable = 1 <= found.threads <= found.cpus and 1 <= found.run_tokens <= MOST_RUN_TOKENS
     return found if usable else None

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from everfind_core.file_locks import is_locked, try_file_lock
 from everfind_core.index_directory import WATCH_LOCK, storage_error
 from everfind_core.model import Coverage
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import convert, parse_json
 from everfind_core.whole_files import replace_file
 
 WATCH_STATE = "watch.json"
@@ -44,10 +44,8 @@ def read_watch_state(index_directory: Path) -> WatchState | None:
     if not is_locked(index_directory / WATCH_LOCK):
         return None
     try:
-        found = parse_json((index_directory / WATCH_STATE).read_text(encoding="utf-8"))
-        pending = {str(name): int(count) for name, count in found["pending"].items()}
-        return WatchState(pending, frozenset(map(str, found["behind"])))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        return convert(parse_json((index_directory / WATCH_STATE).read_text(encoding="utf-8")), WatchState)
+    except (OSError, TypeError, ValueError):
         return WatchState()  # it has just begun
 
 

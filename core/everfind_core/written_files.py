@@ -19,7 +19,7 @@ from typing import Final
 
 from everfind_core.errors import IndexDamagedError
 from everfind_core.index_directory import REPAIR_HINT, storage_error
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import OTHER_SHAPE, parse_json
 from everfind_core.whole_files import replace_file
 
 WRITTEN: Final = "written.json"
@@ -28,7 +28,6 @@ RECENT_SECONDS: Final = 600.0
 """What was written so long before the last note may not have reached the disk; systems write within half a minute."""
 
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
-_BLOCK: Final = 1 << 20
 _MANIFEST: Final = ".manifest"
 
 
@@ -89,7 +88,7 @@ def read_written(index: Path) -> WrittenFiles | None:
         return None
     except OSError as error:
         raise storage_error(error, index) from error
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except OTHER_SHAPE as error:
         raise file_damaged(path, "cannot be read") from error
 
 
@@ -135,6 +134,21 @@ def check_written(index: Path, table: Path) -> WrittenFiles | None:
     return written
 
 
+def digest_of(path: Path) -> str:
+    """The BLAKE2b 128 of a file, in hex.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, new_digest).hexdigest()
+
+
+def new_digest() -> hashlib.blake2b:
+    """What takes the bytes of a file for :func:`digest_of`."""
+    return hashlib.blake2b(digest_size=16)
+
+
 def file_damaged(path: Path, problem: str) -> IndexDamagedError:
     """A file of the index is not as it was written."""
     return IndexDamagedError(f"the index is damaged: {path} {problem}", hint=REPAIR_HINT)
@@ -145,7 +159,7 @@ def _problem(path: Path, written: WrittenFile, *, whole: bool) -> str:
         size = path.stat().st_size
         if size != written.size:
             return f"has {size:,} bytes instead of {written.size:,}"
-        if whole and _digest(path) != written.digest:
+        if whole and digest_of(path) != written.digest:
             return "does not hold what was written"
     except FileNotFoundError:
         return "is absent"
@@ -155,15 +169,7 @@ def _problem(path: Path, written: WrittenFile, *, whole: bool) -> str:
 
 
 def _noted(path: Path, now: float) -> WrittenFile:
-    return WrittenFile(path.stat().st_size, _digest(path), now)
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+    return WrittenFile(path.stat().st_size, digest_of(path), now)
 
 
 def _write(index: Path, noted: WrittenFiles) -> None:

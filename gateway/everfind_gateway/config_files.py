@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import os
 import re
@@ -23,7 +22,7 @@ from everfind_core.errors import (
     UntrustedSettingError,
 )
 from everfind_core.paths import decode_os_path
-from everfind_core.whole_files import replace_file
+from everfind_core.whole_files import is_disk_full, replace_file
 from everfind_gateway.file_edits import mode_of
 
 if TYPE_CHECKING:
@@ -325,6 +324,6 @@ def _check_rest_unchanged(path: Path, before: dict[str, Any], written: str, keys
 
 
 def _write_error(error: OSError, target: Path) -> StorageError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_disk_full(error):
         return StorageFullError(f"no space left to write {target}", hint="Free some space, then run it again.")
     return StorageError(f"cannot write {target}: {error.strerror}", hint="Check the owner and mode of its directory.")

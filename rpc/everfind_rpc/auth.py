@@ -9,13 +9,13 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import ConfigError, InvalidRequestError, UnauthenticatedError
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import OTHER_SHAPE, convert, parse_json
 from everfind_core.whole_files import FileStamp, file_stamp, replace_file
 
 TOKEN_BYTES = 32
@@ -210,21 +210,11 @@ def _digest(secret: str) -> str:
 def _read(path: Path) -> tuple[Token, ...]:
     try:
         content = parse_json(path.read_text(encoding="utf-8"))
-        return tuple(_token(entry) for entry in content["tokens"])
+        return convert(content["tokens"], tuple[Token, ...])
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except OTHER_SHAPE as error:
         raise _unusable(path, "it is not what `everfind token create` writes") from error
-
-
-def _token(entry: dict[str, Any]) -> Token:
-    token = Token(**entry)
-    return replace(
-        token,
-        scopes=tuple(Scope(scope) for scope in token.scopes),
-        folders=tuple(token.folders),
-        workspaces=tuple(token.workspaces),
-    )
 
 
 def _entry(token: Token) -> dict[str, Any]:

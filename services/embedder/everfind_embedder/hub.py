@@ -7,7 +7,6 @@ same until its cache is deleted, and needs no network once it is there.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import re
@@ -30,7 +29,8 @@ from everfind_core.errors import (
     StorageFullError,
     UnavailableError,
 )
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import OTHER_SHAPE, parse_json
+from everfind_core.whole_files import is_disk_full
 from everfind_embedder.layout import CONFIG_FILES, GRAPH_FILES, MODULES_FILE, TOKENIZER_FILE, pooling_config_path
 
 TIMEOUT_SECONDS = 30.0
@@ -130,7 +130,7 @@ class Hub:
                 answer = parse_json(response.read())
                 commit = str(answer["sha"])
                 files = [_remote_file(sibling) for sibling in answer["siblings"]]
-            except (ValueError, KeyError, TypeError, AttributeError, *_BROKEN_CONNECTION) as error:
+            except (*OTHER_SHAPE, *_BROKEN_CONNECTION) as error:
                 raise UnavailableError(f"{url} did not answer as a model hub does", hint=_OFFLINE_HINT) from error
         if not _COMMIT.fullmatch(commit):
             raise UnavailableError(f"{url} did not answer with a commit", hint=_OFFLINE_HINT)
@@ -296,7 +296,7 @@ def _storage_errors(home: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        kind = StorageFullError if error.errno == errno.ENOSPC else StorageError
+        kind = StorageFullError if is_disk_full(error) else StorageError
         raise kind(
             f"the model cache {home} cannot be written: {error.strerror or error}",
             hint="Free space or configure another cache directory for models.",

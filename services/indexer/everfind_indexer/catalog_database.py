@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
 from everfind_core.index_directory import REPAIR_HINT
+from everfind_core.parsed_json import OTHER_SHAPE
 
 T = TypeVar("T")
 
@@ -88,7 +89,7 @@ class CatalogDatabase:
         """What a stored value says; one that says nothing was damaged."""
         try:
             return decode(value)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except OTHER_SHAPE as error:
             raise self._damaged() from error
 
     def is_sound(self) -> bool:

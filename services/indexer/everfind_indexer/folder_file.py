@@ -13,7 +13,7 @@ from everfind_core.errors import ConfigError, InvalidRequestError
 from everfind_core.folder_rules import indexed_folders, new_name
 from everfind_core.index_directory import FOLDERS, write_json
 from everfind_core.model import Folder
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import OTHER_SHAPE, convert, parse_json
 from everfind_core.paths import encode_os_path
 from everfind_core.whole_files import FileStamp, file_stamp
 
@@ -133,8 +133,8 @@ def _read(path: Path) -> tuple[Folder, ...]:
     try:
         found: dict[str, Any] = parse_json(path.read_text(encoding="utf-8"))
         known = found["format"] == FORMAT
-        folders = tuple(Folder(str(f["name"]), str(f["root"]), tuple(map(str, f["include"]))) for f in found["folders"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        folders = convert(found["folders"], tuple[Folder, ...])
+    except (OSError, *OTHER_SHAPE) as error:
         raise _unusable(path) from error
     if not known:
         raise _unusable(path)

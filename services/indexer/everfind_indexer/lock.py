@@ -16,7 +16,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexLockedError
 from everfind_core.file_locks import try_lock
 from everfind_core.index_directory import LOCK, storage_error
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import OTHER_SHAPE, parse_json
 from everfind_core.paths import printable
 
 POLL_SECONDS = 0.1
@@ -92,7 +92,7 @@ def _holder(descriptor: int) -> str:
         note = parse_json(os.pread(descriptor, 4096, 0))
         since = time.strftime("%H:%M:%S", time.localtime(float(note["since"])))
         return printable(f"process {int(note['pid'])} on {note['host']} (`{note['command']}`, since {since})")
-    except (ValueError, KeyError, TypeError, OverflowError):
+    except OTHER_SHAPE:
         return "another process"
 
 

@@ -26,7 +26,7 @@ from everfind_core.index_directory import (
     write_json,
 )
 from everfind_core.object_place import ObjectPlace
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import OTHER_SHAPE, parse_json
 from everfind_core.published import KEPT_SECONDS, PUBLISHED, SIDECARS, Published, decoded
 from everfind_core.store_backends import StoreBackend
 from everfind_core.store_schema import TABLE_DIRECTORY
@@ -170,7 +170,7 @@ def _publisher(index_directory: Path) -> str:
         return made
     except OSError as error:
         raise storage_error(error, index_directory) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except OTHER_SHAPE as error:
         raise StorageError(
             f"{path} cannot be read", hint="Remove it; the index then needs another place to be published at."
         ) from error

@@ -336,7 +336,8 @@ class Run:
         Documents' fates and BM25's statistics follow then: an answer with nothing pending is one of a settled index.
         """
         pending = {
-            name: max(tally.pending, tally.changed or name in self._unsettled) for name, tally in self._tallies.items()
+            name: max(tally.pending, int(tally.changed or name in self._unsettled))
+            for name, tally in self._tallies.items()
         }
         self._target.write_coverage(self._sources.by_name(), pending=pending)
 

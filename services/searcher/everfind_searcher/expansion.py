@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError, DeadlineExceededError, ModelUnusableError, UnavailableError
+from everfind_core.parsed_json import OTHER_SHAPE
 from everfind_core.ranking import read_query
 from everfind_rpc.json_api import Endpoint, JsonApi
 from everfind_searcher.remembered import Remembered
@@ -81,7 +82,7 @@ def ways_in(answer: Mapping[str, Any], query: str) -> tuple[str, ...]:
     """
     try:
         content = answer["choices"][0]["message"]["content"]
-    except (KeyError, IndexError, TypeError):
+    except OTHER_SHAPE:
         return ()
     if not isinstance(content, str):
         return ()

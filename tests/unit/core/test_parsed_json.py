@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 import base64
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import SearchRequest
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import convert, parse_json
 from everfind_core.watch_state import WATCH_STATE, WatchState, following, read_watch_state
 from everfind_rpc.paging import key_of
 from everfind_searcher.cursor import decode_cursor
@@ -29,6 +33,63 @@ def test_what_is_wrong_is_a_value_error(text: str | bytes) -> None:
 
 def test_what_is_right_comes_back() -> None:
     assert parse_json(b'{"a": [1, null, "\\u00e9"]}') == {"a": [1, None, "é"]}
+
+
+class Colour(StrEnum):
+    """A value of a record."""
+
+    RED = "red"
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A record in a record."""
+
+    size: int
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Outer:
+    """A record with a field of each kind that is written."""
+
+    at: float
+    colour: Colour
+    inner: tuple[Inner, ...] = ()
+    names: frozenset[str] = frozenset()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    rest: Any = None
+
+
+def test_a_record_comes_back_as_it_was_written() -> None:
+    outer = Outer(1.5, Colour.RED, (Inner(1, "x"), Inner(2)), frozenset({"a"}), {"b": 3}, [None])
+    text = json.dumps(asdict(outer) | {"names": ["a"], "of a newer version": 1})
+    assert convert(parse_json(text), Outer) == outer
+    assert convert(parse_json(b'{"at": 2, "colour": "red"}'), Outer) == Outer(2.0, Colour.RED)
+    assert [type(number) for number in convert([True], tuple[int, ...])] == [int]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ({"size": "1"}, Inner),
+        ({"size": 1.0}, Inner),
+        ({"note": "without a size"}, Inner),
+        ({"size": 1, "note": 2}, Inner),
+        ([["size", 1]], Inner),
+        ({"at": "1", "colour": "red"}, Outer),
+        ({"at": float("inf"), "colour": "red"}, Outer),
+        ({"at": 1, "colour": "blue"}, Outer),
+        ({"at": 1, "colour": "red", "inner": [1]}, Outer),
+        ({"at": 1, "colour": "red", "names": "ab"}, Outer),
+        ({"at": 1, "colour": "red", "counts": {"b": None}}, Outer),
+        ({"at": 1, "colour": "red", "counts": []}, Outer),
+        ("ab", tuple[str, ...]),
+    ],
+)
+def test_a_record_of_another_shape_is_an_error(value: Any, kind: type[Any]) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"."):
+        convert(value, kind)
 
 
 @pytest.mark.parametrize("decode", [lambda: decode_cursor(SearchRequest("x", cursor=ENCODED)), lambda: key_of(ENCODED)])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
-from everfind_core.whole_files import replace_file
+from everfind_core.whole_files import is_disk_full, replace_file, replaced
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644])
@@ -33,6 +34,22 @@ def test_after_a_failure_the_old_file_stands_alone(tmp_path: Path) -> None:
         replace_file(file, "\udc80")
     assert file.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+def test_nobody_sees_a_file_that_is_half_written(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text("old")
+    with pytest.raises(KeyboardInterrupt), replaced(file) as new:
+        new.write(b"half")
+        assert file.read_text() == "old"
+        raise KeyboardInterrupt
+    assert file.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize(("number", "full"), [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EIO, False)])
+def test_a_disk_without_space_is_told_from_other_faults(number: int, *, full: bool) -> None:
+    assert is_disk_full(OSError(number, os.strerror(number))) is full
 
 
 def test_a_directory_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError, UnavailableError
 from everfind_core.model import InputKind, ModelInfo, ModelSource, Vectors
+from everfind_core.parsed_json import OTHER_SHAPE
 from everfind_core.ports import TokenIds
 from everfind_embedder.checksum import revision_of
 from everfind_embedder.pool import JobPool
@@ -154,7 +155,7 @@ class ProviderEmbedder:
         )
         try:
             rows = np.asarray(self._wire.rows(answer), np.float32)
-        except (KeyError, TypeError, ValueError) as error:
+        except OTHER_SHAPE as error:
             raise self._odd(f"no vectors are in its answer ({type(error).__name__})") from error
         if rows.ndim != 2 or len(rows) != len(texts) or (self._dimensions and rows.shape[1] != self._dimensions):
             raise self._odd(f"its vectors have the shape {rows.shape} for {len(texts)} texts")

@@ -9,6 +9,7 @@ from typing import Any, Final
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import UnavailableError
 from everfind_core.model import RerankRequest
+from everfind_core.parsed_json import OTHER_SHAPE
 from everfind_rpc.json_api import JsonApi
 
 TEXT_CHARACTERS: Final = 8_000
@@ -63,7 +64,7 @@ class ProviderReranker:
         try:
             scores = {int(row["index"]): float(row["relevance_score"]) for row in answer[self._wire.key]}
             return [scores[position] for position in range(len(request.texts))]
-        except (KeyError, TypeError, ValueError) as error:
+        except OTHER_SHAPE as error:
             raise UnavailableError(
                 f"{self.endpoint} does not give a score for each text", hint="Check that it speaks the provider's API."
             ) from error
