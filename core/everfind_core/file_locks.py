@@ -38,9 +38,33 @@ def try_file_lock(path: Path, *, mode: int = 0o600) -> Iterator[bool]:
     Raises:
         OSError: the file cannot be opened, or its file system has no locks.
     """
+    with locked_file(path, mode=mode) as descriptor:
+        yield descriptor is not None
+
+
+@contextlib.contextmanager
+def locked_file(path: Path, *, mode: int = 0o600) -> Iterator[int | None]:
+    """The same; gives the open file whose lock is held, for a process to inherit: it then holds the lock, too.
+
+    Raises:
+        OSError: as :func:`try_file_lock`.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, mode)
     try:
-        yield any(_tries(descriptor))
+        yield descriptor if any(_tries(descriptor)) else None
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def inherited_file_lock(path: Path, descriptor: int) -> Iterator[bool]:
+    """Hold the lock that came with ``descriptor`` for the length of the block, if it is that of the file.
+
+    No child of this process gets it in turn.
+    """
+    try:
+        os.set_inheritable(descriptor, False)
+        yield os.path.samestat(os.fstat(descriptor), path.stat()) and try_lock(descriptor)
     finally:
         os.close(descriptor)
 

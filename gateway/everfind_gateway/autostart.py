@@ -16,7 +16,7 @@ import platformdirs
 from everfind_core import __version__
 from everfind_core.errors import UnavailableError
 from everfind_core.file_locks import is_locked
-from everfind_gateway.running import LOCK, RunningServer, announced_server
+from everfind_gateway.running import LOCK, RunningServer, announced_server, server_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,23 +33,34 @@ _LOOK_SECONDS = 0.05
 def start_server(settings: Settings, options: Sequence[str] = ()) -> bool:
     """Start a server of the index that ``settings`` describe, if they want one and none runs; whether it was started.
 
-    ``options`` are those before the command that lead to these settings. Several that start one at once are all right:
-    the first that has the index's lock serves, the others end. One that runs with another version is told to end, so
-    that a later call starts it anew.
+    ``options`` are those before the command that lead to these settings. The lock of a server is taken here and handed
+    to the new process: of several that start one at once a single one does, and from then on one runs for all others.
+    One that runs with another version is told to end, so that a later call starts it anew.
     """
     if not settings.autostart_seconds or settings.server or not settings.local_server:
         return False
-    if is_locked(settings.index_dir / LOCK):
+    with contextlib.suppress(OSError), server_lock(settings.index_dir) as lock:
+        if lock is not None:
+            return _start(lock, settings.autostart_seconds, options)
         running = announced_server(settings.index_dir)
         if running is not None and running.idle_seconds and running.version != __version__:
             _ask_to_end(running)
-        return False
-    idle = ("--idle-seconds", str(settings.autostart_seconds))
-    command = [sys.executable, "-m", "everfind_gateway", *options, "serve", "--listen", "127.0.0.1:0", *idle]
-    with contextlib.suppress(OSError), _log().open("wb") as log:
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        return True
     return False
+
+
+def _start(lock: int, idle_seconds: float, options: Sequence[str]) -> bool:
+    """Start a server that holds the lock of the open file ``lock`` as long as it lives.
+
+    Raises:
+        OSError: the log cannot be written, or no process be started.
+    """
+    told = ("--listen", "127.0.0.1:0", "--idle-seconds", str(idle_seconds), "--held-lock", str(lock))
+    command = [sys.executable, "-m", "everfind_gateway", *options, "serve", *told]
+    with _log().open("wb") as log:
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, pass_fds=(lock,)
+        )
+    return True
 
 
 def stop_server(settings: Settings) -> RunningServer | None:

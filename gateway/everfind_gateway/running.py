@@ -11,13 +11,14 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from everfind_core import __version__
-from everfind_core.file_locks import is_locked, try_file_lock
+from everfind_core.file_locks import inherited_file_lock, is_locked, locked_file, try_file_lock
 from everfind_core.index_directory import SERVER
 from everfind_core.parsed_json import parse_json
 from everfind_core.whole_files import replace_file
@@ -51,16 +52,25 @@ class Announcement:
 
     ``first`` is whether this server is the one: of several on one index only the first is found. ``token`` is one of
     its own unless the server has one already; ``workspace`` is what the index is called there. It ends after
-    ``idle_seconds`` without a call, or never.
+    ``idle_seconds`` without a call, or never. ``held`` is the open file with the lock (:func:`server_lock`), where who
+    started this process has handed that on.
     """
 
     def __init__(
-        self, index_dir: Path, digest: str, *, token: str = "", workspace: str = "", idle_seconds: float = 0.0
+        self,
+        index_dir: Path,
+        digest: str,
+        *,
+        token: str = "",
+        workspace: str = "",
+        idle_seconds: float = 0.0,
+        held: int | None = None,
     ) -> None:
         self.token = token or secrets.token_urlsafe(32)
         self.first = False
         self._workspace = workspace
         self._idle_seconds = idle_seconds
+        self._inherited = held
         self._index_dir = index_dir
         self._digest = digest
         self._address = ""
@@ -69,7 +79,7 @@ class Announcement:
     def __enter__(self) -> Announcement:
         with contextlib.suppress(OSError):
             self._index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self.first = self._held.enter_context(try_file_lock(self._index_dir / LOCK))
+            self.first = self._held.enter_context(self._lock())
             if self.first:
                 (self._index_dir / FILE).unlink(missing_ok=True)  # of one that was killed: not with our lock
         return self
@@ -78,6 +88,10 @@ class Announcement:
         if self.first:
             (self._index_dir / FILE).unlink(missing_ok=True)
         self._held.close()
+
+    def _lock(self) -> AbstractContextManager[bool]:
+        path = self._index_dir / LOCK
+        return try_file_lock(path) if self._inherited is None else inherited_file_lock(path, self._inherited)
 
     def publish(self, address: str) -> bool:
         """Say where the server listens, once it does; gives whether clients can read it.
@@ -108,6 +122,19 @@ class Announcement:
         self._digest = digest
         if self._address:
             self.publish(self._address)
+
+
+@contextlib.contextmanager
+def server_lock(index_dir: Path) -> Iterator[int | None]:
+    """The lock of an index's server for the length of the block, for one that is about to be started; None if one runs.
+
+    Raises:
+        OSError: the index directory cannot be written.
+    """
+    with locked_file(index_dir / LOCK) as lock:
+        if lock is not None:
+            (index_dir / FILE).unlink(missing_ok=True)  # of one that was killed: not with a lock
+        yield lock
 
 
 def announced_server(index_dir: Path) -> RunningServer | None:

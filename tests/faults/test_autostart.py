@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,10 @@ class Started(Home):
     @property
     def server(self) -> RunningServer | None:
         return announced_server(self.index_directory)
+
+    @property
+    def log(self) -> Path:
+        return self.base / "state" / "everfind" / "server.log"
 
     def search(self, *options: str) -> None:
         assert "notes/a.md" in self.run(*options, "search", "tokens", "--mode", "lexical").stdout
@@ -85,6 +90,14 @@ def test_of_several_searches_at_once_one_starts_a_server(home: Started) -> None:
     assert "no server runs" in home.run("serve", "--stop").stderr
 
 
+def test_one_that_has_only_just_been_started_is_stopped(home: Started) -> None:
+    home.search()
+    assert not home.gone()
+    assert "stopped process" in home.run("serve", "--stop").stderr
+    assert home.gone()
+    assert "serving on" in home.log.read_text(encoding="utf-8")
+
+
 def test_word_of_a_killed_one_is_stale(home: Started) -> None:
     home.search()
     server = home.running()
@@ -119,22 +132,21 @@ def test_one_of_another_version_is_told_to_end(home: Started) -> None:
 
 
 def test_nothing_starts_unasked_or_refused(home: Started) -> None:
-    log = home.base / "state" / "everfind" / "server.log"  # made before a server is started
-    log.unlink(missing_ok=True)
+    home.log.unlink(missing_ok=True)
     home.search("--no-server")
     home.set(0)
     home.search()
-    assert not log.exists()
+    assert home.gone()
+    assert not home.log.exists()
     home.set(600)
     home.search()
-    assert log.exists()
-    home.running()  # one that has not begun to run cannot be stopped yet
+    assert not home.gone()
+    assert home.log.exists()
 
 
 def test_it_ends_when_nobody_asks(home: Started) -> None:
     home.set(0.5)
     home.search()
-    log = home.base / "state" / "everfind" / "server.log"
-    until(lambda: "serving on" in log.read_text(encoding="utf-8"))
     until(home.gone)
+    assert "serving on" in home.log.read_text(encoding="utf-8")
     home.set(0)

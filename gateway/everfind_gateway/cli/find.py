@@ -59,6 +59,7 @@ def find(
     with runtime.open_workspace(settings) as workspace:
         ask = asker(workspace.searcher, settings, given)
         chosen = _pick(workspace, ask, " ".join(query or ()), print_only=print_only)
+    runtime.runtime_of(context).autostart(settings)
     if chosen is not None:
         from everfind_gateway.render.hits import location
 

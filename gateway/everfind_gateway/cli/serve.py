@@ -81,6 +81,7 @@ def serve(
         float, typer.Option("--idle-seconds", metavar="N", min=0, help="End after N seconds without a call; 0: never.")
     ] = 0.0,
     stop: Annotated[bool, typer.Option("--stop", help="End the server that runs for this corpus, and wait.")] = False,
+    held_lock: Annotated[int | None, typer.Option("--held-lock", hidden=True)] = None,
 ) -> None:
     """Serve this corpus to gRPC clients, and keep its index up with its folders, until it is told to stop.
 
@@ -99,7 +100,7 @@ def serve(
     if stop:
         _stop(settings)
         return
-    announcement = Announcement(settings.index_dir, settings.digest, idle_seconds=idle_seconds)
+    announcement = Announcement(settings.index_dir, settings.digest, idle_seconds=idle_seconds, held=held_lock)
     serving = ServerSettings(
         listen=settings.listen,
         tokens=TokenFile(settings.token_file, own=announcement.token),

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.file_locks import is_locked
 from everfind_core.model import SearchRequest
 from everfind_gateway.running import (
     FILE,
+    LOCK,
     Announcement,
     RunningServer,
     announced_server,
     own_token,
     running_server,
+    server_lock,
 )
 from everfind_gateway.warm import WarmSearcher
 from tests.support.gateway import FakeEngines
@@ -118,6 +122,37 @@ def test_an_index_directory_that_cannot_be_made_announces_nothing(tmp_path: Path
     with Announcement(tmp_path / "file" / "index", "d") as announced:
         assert not announced.publish(ADDRESS)
         assert not announced.first
+
+
+def test_a_lock_is_handed_on_to_the_process_that_serves(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("word of one that was killed")
+    with server_lock(tmp_path) as lock:
+        assert lock is not None
+        assert not (tmp_path / FILE).exists()
+        inherited = os.dup(lock)
+        os.set_inheritable(inherited, True)  # as it arrives in a child
+    assert is_locked(tmp_path / LOCK)
+    with server_lock(tmp_path) as second:
+        assert second is None
+    with Announcement(tmp_path, "d", held=inherited) as announced:
+        assert announced.first
+        assert not os.get_inheritable(inherited)
+        assert announced.publish(ADDRESS)
+        assert announced_server(tmp_path) is not None
+    assert not is_locked(tmp_path / LOCK)
+
+
+def test_a_lock_of_another_index_is_none(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with server_lock(tmp_path / "other") as lock:
+        assert lock is not None
+        inherited = os.dup(lock)
+    for index in ("other", "mine"):
+        (tmp_path / index / LOCK).unlink(missing_ok=True)  # another file of that name is another lock, too
+        with Announcement(tmp_path / index, "d", held=os.dup(inherited)) as announced:
+            assert not announced.first
+            assert not announced.publish(ADDRESS)
+    os.close(inherited)
 
 
 def server_at(address: str) -> RunningServer:
