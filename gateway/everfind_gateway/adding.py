@@ -48,6 +48,7 @@ def remove_from_corpus(
     *,
     keep_index: bool = False,
     purge: bool = False,
+    wait: bool = True,
     cancel: Cancellation | None = None,
 ) -> RemovedFolder:
     """Remove a folder, by its name or path, and its text from the index unless that is kept.
@@ -57,7 +58,7 @@ def remove_from_corpus(
         EverfindError: as :meth:`everfind_core.ports.Indexer.remove_folder`.
     """
     wanted = typed_path(target) if settings.server else find_folder(settings.folders, target).name
-    return indexer.remove_folder(RemoveFolderRequest(wanted, keep_index, purge), cancel=cancel)
+    return indexer.remove_folder(RemoveFolderRequest(wanted, keep_index, purge, wait=wait), cancel=cancel)
 
 
 def _add_remotely(

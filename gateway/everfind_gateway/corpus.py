@@ -230,13 +230,17 @@ class Corpus:
             )
 
     @checked
-    def remove(self, folder: str | Path, *, keep_index: bool = False, purge: bool = False) -> RemovedFolder:
+    def remove(
+        self, folder: str | Path, *, keep_index: bool = False, purge: bool = False, wait: bool = True
+    ) -> RemovedFolder:
         """Remove a folder, by its name or path, and its text from the index; its files stay as they are.
 
         ``keep_index`` leaves what is indexed of it searchable; ``purge`` leaves no old version of the index, either.
+        ``wait`` waits for another process that writes.
 
         Raises:
             FolderNotFoundError: there is none.
+            IndexLockedError: another process writes, and ``wait`` is false; the message names it.
             InvalidRequestError: the two contradict each other.
         """
         with self._call() as opened:
@@ -246,6 +250,7 @@ class Corpus:
                 os.fspath(folder),
                 keep_index=keep_index,
                 purge=purge,
+                wait=wait,
                 cancel=self._cancel,
             )
 

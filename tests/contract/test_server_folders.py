@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from everfind_core.errors import (
     FolderExistsError,
     FolderNotFoundError,
     FolderUnusableError,
+    IndexLockedError,
     InvalidRequestError,
     PermissionDeniedError,
 )
@@ -27,6 +29,7 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_indexer.folder_file import FolderFile
+from everfind_indexer.lock import writer_lock
 from tests.support.notes import Notes, Reach
 
 
@@ -178,6 +181,15 @@ def test_what_cannot_be_removed_stays(
         opened.indexer.remove_folder(request_)
     assert sorted(folder.name for folder in opened.indexer.folders()) == ["more", "notes"]
     assert found(opened) == {"more"}
+
+
+def test_a_removal_that_may_not_wait_is_refused_while_another_writes(opened: Notes) -> None:
+    opened.indexer.add_folder(AddFolderRequest(str(opened.base / "roots" / "more")))
+    opened.run()
+    with writer_lock(opened.base / "index", wait=False), pytest.raises(IndexLockedError, match=f"process {os.getpid()}"):
+        opened.indexer.remove_folder(RemoveFolderRequest("more", wait=False))
+    assert found(opened) == {"more"}
+    assert opened.indexer.remove_folder(RemoveFolderRequest("more", wait=False)).files_forgotten == 1
 
 
 def test_a_list_that_cannot_be_read_is_told_and_kept(opened: Notes) -> None:

@@ -40,13 +40,15 @@ class AddFolderRequest:
 class RemoveFolderRequest:
     """Remove a folder, by its name or its root. Its chunks go, too, unless ``keep_index``.
 
-    With ``purge`` nothing of it stays for readers of older generations, and none of its vectors for reuse.
+    With ``purge`` nothing of it stays for readers of older generations, and none of its vectors for reuse. ``wait``
+    waits while another process writes the index.
     """
 
     folder: str
     keep_index: bool = False
     purge: bool = False
     workspace: str = ""
+    wait: bool = True
 
 
 @dataclass(frozen=True, slots=True)

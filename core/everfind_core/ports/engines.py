@@ -72,10 +72,11 @@ class Indexer(SourceReader, Protocol):
         ...
 
     def remove_folder(self, request: RemoveFolderRequest, *, cancel: Cancellation | None = None) -> RemovedFolder:
-        """Remove a folder: all of it, or after an error nothing. Waits for whoever writes the index.
+        """Remove a folder: all of it, or after an error nothing. Waits for whoever writes the index, unless told not to.
 
         Raises:
             FolderNotFoundError: no such folder.
+            IndexLockedError: another process writes and ``request.wait`` is false.
             InvalidRequestError: it is one that only the operator's settings change, or the request contradicts itself.
             StorageError, CancelledError, DeadlineExceededError: as they say.
         """

@@ -85,6 +85,9 @@ Purge: TypeAlias = Annotated[
     bool,
     typer.Option("--purge", help="Leave nothing of it: no old version of the index, no vector kept for reuse."),
 ]
+NoWait: TypeAlias = Annotated[
+    bool, typer.Option("--no-wait", help="Fail if another process is writing, instead of waiting for it.")
+]
 
 
 def remove(
@@ -93,6 +96,7 @@ def remove(
     keep_index: KeepIndex = False,
     name: Name = "",
     purge: Purge = False,
+    no_wait: NoWait = False,
 ) -> None:
     """Remove a folder, and its text from the index. Its files stay as they are."""
     from everfind_core.numbers import count
@@ -106,14 +110,20 @@ def remove(
             "folder", "give either a folder or --workspace NAME", hint="`everfind list` shows the folders."
         )
     if name:
-        _remove_workspace(runtime.runtime_of(context), name, purge=purge)
+        _remove_workspace(runtime.runtime_of(context), name, purge=purge, wait=not no_wait)
         return
     settings = runtime.runtime_of(context).settings()
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
-        if not keep_index and (writer := workspace.indexer.status().writer):
+        if not (keep_index or no_wait) and (writer := workspace.indexer.status().writer):
             note(f"the index is being written by {writer}; waiting for it to end")
         removed = remove_from_corpus(
-            settings, workspace.indexer, target, keep_index=keep_index, purge=purge, cancel=cancel
+            settings,
+            workspace.indexer,
+            target,
+            keep_index=keep_index,
+            purge=purge,
+            wait=not no_wait,
+            cancel=cancel,
         )
     what = "its index is kept" if keep_index else f"{count(removed.files_forgotten, 'file')} forgotten"
     emit(f"removed {printable(removed.folder.name)}  {shown_path(removed.folder.root)}  ({what})")
@@ -273,7 +283,7 @@ def _list_workspaces(*, as_json: bool) -> None:
         note("no named workspace yet: `everfind index DIR --workspace NAME`")
 
 
-def _remove_workspace(started: Runtime, name: str, *, purge: bool) -> None:
+def _remove_workspace(started: Runtime, name: str, *, purge: bool, wait: bool) -> None:
     """Delete a named workspace as a whole, once nobody writes its index."""
     from everfind_core.model import RemoveFolderRequest
     from everfind_core.numbers import count
@@ -284,7 +294,7 @@ def _remove_workspace(started: Runtime, name: str, *, purge: bool) -> None:
     forgotten = 0
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         for folder in found.folders:
-            request = RemoveFolderRequest(folder.name, purge=purge)
+            request = RemoveFolderRequest(folder.name, purge=purge, wait=wait)
             with suppress(IndexDamagedError, IndexIncompatibleError):  # it goes, whatever it is
                 forgotten += workspace.indexer.remove_folder(request, cancel=cancel).files_forgotten
     delete(found)

@@ -84,14 +84,22 @@ def remove_folder_request_to_proto(request: RemoveFolderRequest) -> indexer_pb.R
     """
     check_sendable(request)
     return indexer_pb.RemoveFolderRequest(
-        workspace=request.workspace, folder=request.folder, keep_index=request.keep_index, purge=request.purge
+        workspace=request.workspace,
+        folder=request.folder,
+        keep_index=request.keep_index,
+        purge=request.purge,
+        wait=request.wait,
     )
 
 
 def remove_folder_request_from_proto(message: indexer_pb.RemoveFolderRequest) -> RemoveFolderRequest:
     """A request to remove a folder from its message."""
     return RemoveFolderRequest(
-        folder=message.folder, keep_index=message.keep_index, purge=message.purge, workspace=message.workspace
+        folder=message.folder,
+        keep_index=message.keep_index,
+        purge=message.purge,
+        workspace=message.workspace,
+        wait=message.wait if message.HasField("wait") else True,
     )
 
 

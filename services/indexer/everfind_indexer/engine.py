@@ -114,7 +114,11 @@ class IndexEngine:
                 self._folders.remove(folder)
                 return RemovedFolder(folder)
             forgotten = self._writing().forget_folder(
-                folder.name, purge=request.purge, cancel=cancel, forgotten=lambda: self._folders.remove(folder)
+                folder.name,
+                purge=request.purge,
+                wait=request.wait,
+                cancel=cancel,
+                forgotten=lambda: self._folders.remove(folder),
             )
             return RemovedFolder(folder, forgotten)
 

@@ -119,11 +119,12 @@ class Writing:
         name: str,
         *,
         purge: bool,
+        wait: bool = True,
         cancel: Cancellation | None = None,
         forgotten: Callable[[], None] = lambda: None,
     ) -> int:
         """Remove a folder's chunks; gives the number of files. ``forgotten`` is called before the next may write."""
-        with self._writing(cancel=cancel, purge=purge):
+        with self._writing(wait=wait, cancel=cancel, purge=purge):
             count = self._forget(name, purge=purge)
             forgotten()
             return count

@@ -640,6 +640,18 @@ def test_remove_names_the_writer_that_it_waits_for(
     assert "written by process 7 on here; waiting" in ended.err
 
 
+def test_remove_may_be_told_not_to_wait(
+    everfind: Run, engines: FakeEngines, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "work" / "api").mkdir()
+    everfind("add", str(home / "work" / "api"))
+    idle = engines.status()
+    monkeypatch.setattr(engines, "status", lambda: replace(idle, writer="process 7 on here"))
+    ended = everfind("remove", "api", "--no-wait")
+    assert (ended.code, "waiting" in ended.err) == (0, False)
+    assert engines.removed == [RemoveFolderRequest("api", wait=False)]
+
+
 def test_an_output_that_is_full_is_no_fault_of_ours(home: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -152,6 +152,7 @@ class RemoveFolderRequest(_message.Message):
     FOLDER_FIELD_NUMBER: _builtins.int
     KEEP_INDEX_FIELD_NUMBER: _builtins.int
     PURGE_FIELD_NUMBER: _builtins.int
+    WAIT_FIELD_NUMBER: _builtins.int
     workspace: _builtins.str
     """Workspace: its name, or an absolute directory in it; empty is the default one."""
     folder: _builtins.str
@@ -160,6 +161,8 @@ class RemoveFolderRequest(_message.Message):
     """Whether its chunks stay searchable."""
     purge: _builtins.bool
     """Whether nothing of it may stay: no old version of the index, no vector kept for reuse. Not with `keep_index`."""
+    wait: _builtins.bool
+    """Whether it waits while another process writes, instead of failing with INDEX_LOCKED; absent is true."""
     def __init__(
         self,
         *,
@@ -167,12 +170,15 @@ class RemoveFolderRequest(_message.Message):
         folder: _builtins.str = ...,
         keep_index: _builtins.bool = ...,
         purge: _builtins.bool = ...,
+        wait: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_wait", b"_wait", "wait", b"wait"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["folder", b"folder", "keep_index", b"keep_index", "purge", b"purge", "workspace", b"workspace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_wait", b"_wait", "folder", b"folder", "keep_index", b"keep_index", "purge", b"purge", "wait", b"wait", "workspace", b"workspace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__wait: _TypeAlias = _typing.Literal["wait"]  # noqa: Y015
+    _WhichOneofArgType__wait: _TypeAlias = _typing.Literal["_wait", b"_wait"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__wait) -> _WhichOneofReturnType__wait | None: ...
 
 Global___RemoveFolderRequest: _TypeAlias = RemoveFolderRequest  # noqa: Y015
 
