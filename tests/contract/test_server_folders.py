@@ -186,7 +186,10 @@ def test_what_cannot_be_removed_stays(
 def test_a_removal_that_may_not_wait_is_refused_while_another_writes(opened: Notes) -> None:
     opened.indexer.add_folder(AddFolderRequest(str(opened.base / "roots" / "more")))
     opened.run()
-    with writer_lock(opened.base / "index", wait=False), pytest.raises(IndexLockedError, match=f"process {os.getpid()}"):
+    with (
+        writer_lock(opened.base / "index", wait=False),
+        pytest.raises(IndexLockedError, match=f"process {os.getpid()}"),
+    ):
         opened.indexer.remove_folder(RemoveFolderRequest("more", wait=False))
     assert found(opened) == {"more"}
     assert opened.indexer.remove_folder(RemoveFolderRequest("more", wait=False)).files_forgotten == 1

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from functools import partialmethod
+from pathlib import Path
 
+import anyio
 import pytest
+from mcp import Client
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import UnavailableError
@@ -24,6 +30,7 @@ from everfind_core.text_form import gather_text, search_text
 from everfind_gateway.render.hits import remarks
 from everfind_gateway.render.status import status_text
 from everfind_indexer import first_pass, pipeline
+from tests.support.agents import Engines, serve_engines, text_of, write_config
 from tests.support.fakes import FakeEmbedder
 from tests.support.notes import KNOWN, Notes, Reach
 
@@ -31,6 +38,22 @@ NOTES = 12
 ABOUT = 3
 QUESTION = "how do wombats dig their burrows at night"
 PART = "0 of 12 chunks have vectors yet"
+
+
+class Held:
+    """A model that gives texts their vectors once they are ``released``."""
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+        self._embed = FakeEmbedder.embed_tokens
+
+    def __call__(
+        self, model: FakeEmbedder, sequences: Sequence[TokenIds], *, cancel: Cancellation | None = None
+    ) -> Vectors:
+        while not self.released.wait(0.01):
+            if cancel is not None:
+                cancel.check()
+        return self._embed(model, sequences, cancel=cancel)
 
 
 def fail(_self: FakeEmbedder, _sequences: Sequence[TokenIds], *, cancel: Cancellation | None = None) -> Vectors:
@@ -89,6 +112,64 @@ def test_the_next_run_gives_the_rest_its_vectors(waiting: Notes) -> None:
     assert len(answer.hits) >= ABOUT
     assert all(hit.provenance.semantic for hit in answer.hits)
     assert "vectors yet" not in search_text(answer)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    model = Held()
+    monkeypatch.setattr(first_pass, "FIRST_PASS_FILES", 1)
+    monkeypatch.setattr(pipeline.Pipeline, "has_room", lambda _self: False)
+    monkeypatch.setattr(FakeEmbedder, "embed_tokens", partialmethod(model))
+    yield model
+    model.released.set()
+
+
+def test_codebase_search_answers_by_words_while_its_run_goes_on(notes: Reach, tmp_path: Path, held: Held) -> None:
+    reached = notes(KNOWN)
+    for number in range(NOTES):
+        subject = "Wombats dig their burrows at night." if number < ABOUT else f"Recipe {number}: butter, flour, salt."
+        reached.write(f"n{number}.md", f"# Number {number}\n\n{subject}\n")
+    config = write_config(
+        tmp_path / "config.toml",
+        folders={"notes": reached.base / "notes"},
+        index_dir=str(reached.base / "index"),
+        mcp_tools=["codebase_search", "status"],
+    )
+    served = serve_engines(config, Engines(reached.indexer, reached.searcher, FakeEmbedder()))
+    asked = {"information_request": QUESTION, "directory_path": str(reached.base / "notes")}
+
+    async def use(client: Client) -> None:
+        for _ in range(2):  # the second one begins no run, and waits for none
+            first = await client.call_tool("codebase_search", asked)
+            assert f"Only {PART}" in text_of(first)
+            assert len(first.structured_content["hits"]) == ABOUT
+        held.released.set()
+        while (await client.call_tool("status", {})).structured_content["coverage"].get("unembedded"):
+            await anyio.sleep(0.01)
+        later = await client.call_tool("codebase_search", asked)
+        assert "vectors yet" not in text_of(later)
+        assert all(hit["provenance"]["semantic"] for hit in later.structured_content["hits"])
+
+    served.ask(use)
+
+
+def test_a_run_that_goes_on_behind_its_call_ends_with_the_server(notes: Reach, tmp_path: Path, held: Held) -> None:
+    reached = notes(KNOWN)
+    for number in range(NOTES):
+        reached.write(f"n{number}.md", f"# Number {number}\n\nWombats dig their burrows at night.\n")
+    config = write_config(
+        tmp_path / "config.toml",
+        folders={"notes": reached.base / "notes"},
+        index_dir=str(reached.base / "index"),
+        mcp_tools=["codebase_search"],
+    )
+    served = serve_engines(config, Engines(reached.indexer, reached.searcher, FakeEmbedder()))
+    asked = {"information_request": QUESTION, "directory_path": str(reached.base / "notes")}
+    assert f"Only {PART}" in text_of(served.call("codebase_search", asked))
+    while reached.indexer.status().writer:
+        time.sleep(0.01)
+    held.released.set()
+    assert reached.run().chunks_embedded == NOTES
 
 
 def test_progress_tells_the_phase(notes: Reach, monkeypatch: pytest.MonkeyPatch) -> None:

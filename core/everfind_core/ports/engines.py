@@ -72,7 +72,7 @@ class Indexer(SourceReader, Protocol):
         ...
 
     def remove_folder(self, request: RemoveFolderRequest, *, cancel: Cancellation | None = None) -> RemovedFolder:
-        """Remove a folder: all of it, or after an error nothing. Waits for whoever writes the index, unless told not to.
+        """Remove a folder: all of it, or after an error nothing. Waits for whoever writes the index, if it may.
 
         Raises:
             FolderNotFoundError: no such folder.

@@ -95,6 +95,7 @@ def remove(
     target: Target = "",
     keep_index: KeepIndex = False,
     name: Name = "",
+    *,
     purge: Purge = False,
     no_wait: NoWait = False,
 ) -> None:

@@ -12,6 +12,7 @@ from everfind_core.errors import EverfindError, IndexMissingError, UnavailableEr
 from everfind_core.model import SearchRequest
 
 if TYPE_CHECKING:
+    from everfind_core.cancellation import Cancellation
     from everfind_gateway.settings import Settings
     from everfind_gateway.workspace import Workspace
 
@@ -48,10 +49,11 @@ class Corpus:
         self._calls = 0
         self._closed = False
         self._warm = False
+        self._at_close: list[Cancellation] = []
 
     @contextmanager
-    def call(self) -> Iterator[Opened]:
-        """The workspace for one call.
+    def call(self, until_closed: Cancellation | None = None) -> Iterator[Opened]:
+        """The workspace for one call. ``until_closed`` is cancelled when the corpus closes meanwhile.
 
         Raises:
             ConfigError: the settings cannot be used as they are now.
@@ -61,10 +63,14 @@ class Corpus:
             opened = self._up_to_date()
             opened.calls += 1
             self._calls += 1
+            if until_closed is not None:
+                self._at_close.append(until_closed)
         try:
             yield opened
         finally:
             with self._changed:
+                if until_closed in self._at_close:
+                    self._at_close.remove(until_closed)
                 opened.calls -= 1
                 self._calls -= 1
                 if not opened.calls and opened is not self._current:
@@ -91,6 +97,10 @@ class Corpus:
         """
         with self._changed:
             self._closed = True
+            leaving, self._at_close = self._at_close, []
+        for cancel in leaving:
+            cancel.cancel()
+        with self._changed:
             idle = self._changed.wait_for(lambda: not self._calls, CLOSE_SECONDS)
             current, self._current = self._current, None
             if current is not None and not current.calls:
