@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError
-from everfind_core.lifecycle import Fate, join_refs
+from everfind_core.lifecycle import Fate, join_refs, split_refs
 from everfind_core.model import FileRef, InputKind, ModelInfo, TokenSpans, Vectors
 from everfind_core.ports import FileChunks, StoredChunk, TokenIds
 
@@ -127,6 +127,12 @@ class MemoryStore:
 
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         return {ref: (len(rows), rows[0].content_hash) for ref, rows in self.rows.items()}
+
+    def fates(self) -> Mapping[FileRef, Fate]:
+        found = {
+            ref: Fate(rows[0].status, rows[0].date, split_refs(rows[0].successor)) for ref, rows in self.rows.items()
+        }
+        return {ref: fate for ref, fate in found.items() if fate != Fate()}
 
     def file_chunks(self, refs: Collection[FileRef]) -> Mapping[FileRef, tuple[StoredChunk, ...]]:
         return {ref: self.rows[ref] for ref in refs if ref in self.rows}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from everfind_core.chunking import TextChunker
-from everfind_core.model import Folder, IndexReport, IndexRequest
+from everfind_core.lifecycle import Fate
+from everfind_core.model import FileRef, Folder, IndexReport, IndexRequest
 from everfind_core.ports import FileChunks
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings, KeptVectors
@@ -24,13 +25,19 @@ class KillableStore(MemoryStore):
     before: bool = True
 
     def replace(self, files: Sequence[FileChunks]) -> None:
-        if self.kill_in is not None:
+        self._commit(lambda: MemoryStore.replace(self, files))
+
+    def restate(self, fates: Mapping[FileRef, Fate]) -> None:
+        self._commit(lambda: MemoryStore.restate(self, fates))
+
+    def _commit(self, commit: Callable[[], None]) -> None:
+        killed = self.kill_in == 0
+        if self.kill_in:
             self.kill_in -= 1
-            if self.kill_in < 0:
-                if not self.before:
-                    super().replace(files)
-                raise KilledError
-        super().replace(files)
+        if not (killed and self.before):
+            commit()
+        if killed:
+            raise KilledError
 
 
 class Workspace:

@@ -104,6 +104,10 @@ class ChunkWriter(Protocol):
         """Per file in the store: number of chunks, and content hash."""
         ...
 
+    def fates(self) -> Mapping[FileRef, Fate]:
+        """The fate that a file's rows have; files of which they have none are left out."""
+        ...
+
     def file_chunks(self, refs: Collection[FileRef]) -> Mapping[FileRef, tuple[StoredChunk, ...]]:
         """The chunks of these files, each file's in order, with vectors where they have one; of others nothing."""
         ...

@@ -46,6 +46,19 @@ class DocumentLives:
         doubtful = [(_DOUBTFUL, ref.folder, ref.path) for ref in refs]
         self._db.write(("UPDATE documents SET fate = ? WHERE folder = ? AND path = ?", doubtful))
 
+    def correct(self, fates: Mapping[FileRef, Fate]) -> None:
+        """Note the fates that the store's rows do have: a commit that was never recorded may have changed some."""
+        found = {
+            ref: fates.get(ref, Fate()) for ref, (_, noted) in self.all().items() if noted != fates.get(ref, Fate())
+        }
+        self._db.write(
+            (
+                "UPDATE documents SET fate = ? WHERE folder = ? AND path = ?",
+                [(fate_text(fate), ref.folder, ref.path) for ref, fate in found.items()],
+            ),
+            (UNSETTLE, [()] if found else []),
+        )
+
     def doubt_all(self) -> None:
         """Nobody knows which fates the store's rows have."""
         self._db.write(("UPDATE documents SET fate = ?", [(_DOUBTFUL,)]), (UNSETTLE, [()]))

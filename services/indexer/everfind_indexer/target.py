@@ -166,7 +166,7 @@ def reconcile(target: Target) -> None:
 
     After a kill the store may be one commit ahead; after a power cut, or with a lost catalog, it may be anything.
     A file on which both do not agree gets a state that no stat matches, so the run reads it again. What waits for
-    vectors is what waits in the store.
+    vectors is what waits in the store, and documents' fates are those of its rows.
     """
     generation = target.store.generation()
     if generation == target.catalog.generation():
@@ -180,6 +180,7 @@ def reconcile(target: Target) -> None:
         elif state.unembedded != (waiting := unembedded.get(state.ref, 0)):
             doubtful.append(replace(state, unembedded=waiting))
     doubtful += [_unknown(FileState(ref, -1, 0, 0, 0, 0, "", count)) for ref, (count, _) in stored.items()]
+    target.catalog.lives.correct(target.store.fates())
     target.catalog.record(doubtful, generation=generation)
 
 

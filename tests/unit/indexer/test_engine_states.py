@@ -34,6 +34,9 @@ from tests.support.indexing import KilledError, Workspace
 
 NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "sub/d.txt", "sub/e.py", "sub/deep/f.md", "ünï %41.txt", "A.txt"])
 TEXTS = st.integers(0, 5).map(lambda n: "\n\n".join(f"paragraph {n} {m}\n" + "word " * (20 * n) for m in range(n + 1)))
+DOCUMENTS = st.sampled_from(["b.md", "sub/deep/f.md"]).map(
+    lambda old: f"---\nstatus: accepted\nsupersedes: {old}\n---\n# Newer\n\nIn place of {old}.\n"
+)
 
 
 class IncrementalIndex(RuleBasedStateMachine):
@@ -65,7 +68,7 @@ class IncrementalIndex(RuleBasedStateMachine):
         self.indexed = self.followed = True
         self.changed.clear()
 
-    @rule(name=NAMES, text=TEXTS)
+    @rule(name=NAMES, text=TEXTS | DOCUMENTS)
     def write(self, name: str, text: str) -> None:
         self.path(name).parent.mkdir(parents=True, exist_ok=True)
         self.path(name).write_text(text)
@@ -102,11 +105,11 @@ class IncrementalIndex(RuleBasedStateMachine):
         (self.workspace.root / ".indexignore").write_text(f"/{name}\n")
         self.unfollowed()
 
-    @rule(commits=st.integers(0, 6), before=st.booleans())
-    def killed_run(self, commits: int, before: bool) -> None:
+    @rule(commits=st.integers(0, 6), before=st.booleans(), force=st.booleans())
+    def killed_run(self, commits: int, before: bool, force: bool) -> None:
         self.workspace.store.kill_in, self.workspace.store.before = commits, before
         try:
-            self.workspace.index()
+            self.workspace.index(force=force)
             self.all_seen()
         except KilledError:
             self.indexed = False
@@ -160,6 +163,7 @@ class IncrementalIndex(RuleBasedStateMachine):
             shutil.copytree(self.workspace.root, other.root)
             other.index()
             assert self.workspace.content() == other.content()
+            assert self.workspace.store.fates() == other.store.fates()
         finally:
             shutil.rmtree(fresh)
 
@@ -215,6 +219,21 @@ def test_a_file_that_only_a_killed_run_committed_is_forgotten_when_it_is_gone(wo
     workspace.engine().forget_folder("another")
     workspace.index()
     assert workspace.content() == {}
+
+
+@pytest.mark.parametrize("commits", [0, 1])
+def test_a_document_that_a_killed_run_took_anew_gets_its_fate_again(workspace: Workspace, commits: int) -> None:
+    (workspace.root / "new.md").write_text("---\nstatus: accepted\nsupersedes: old.md\n---\n# New\n\nBetter.\n")
+    (workspace.root / "old.md").write_text("# Old\n\nGood.\n")
+    workspace.index()
+    settled = workspace.store.fates()
+    assert settled[FileRef("f", "old.md")].status == "superseded"
+    workspace.store.kill_in, workspace.store.before = commits, False
+    with pytest.raises(KilledError):
+        workspace.index(force=True)
+    workspace.store.kill_in = None
+    workspace.index()
+    assert workspace.store.fates() == settled
 
 
 def test_a_read_error_is_tried_again(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from everfind_core.errors import (
     InternalError,
     InvalidRequestError,
 )
+from everfind_core.lifecycle import Fate
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks
 from everfind_core.store_backends import StoreBackend
@@ -106,6 +107,16 @@ def test_replace_takes_the_place_of_all_old_chunks(kind: StoreBackend, directory
         FileRef("f", "b"): (1, "hash b "),
         FileRef("f", "new"): (1, "hash new "),
     }
+
+
+def test_the_fates_that_rows_have_are_those_that_were_given_last(writer: ChunkWriter) -> None:
+    writer.replace([file("f", name, "one", "two") for name in "abc"])
+    assert writer.fates() == {}
+    replaced = Fate("superseded", "2026-03-01", (FileRef("f", "b"), FileRef("g", "x y")))
+    writer.restate({FileRef("f", "a"): replaced, FileRef("f", "b"): Fate("accepted")})
+    assert writer.fates() == {FileRef("f", "a"): replaced, FileRef("f", "b"): Fate("accepted")}
+    writer.replace([file("f", "a", "one", "two")])
+    assert writer.fates() == {FileRef("f", "b"): Fate("accepted")}
 
 
 def test_a_batch_is_one_commit(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:

@@ -16,16 +16,19 @@ import pyarrow as pa
 from lance.fragment import FragmentMetadata, write_fragments
 
 from everfind_core.errors import IndexIncompatibleError
-from everfind_core.lifecycle import Fate
+from everfind_core.lifecycle import Fate, split_refs
 from everfind_core.manifest import REBUILD_HINT
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks, StoredChunk
 from everfind_core.store_schema import (
     CONTENT_HASH,
+    DATE,
     EMBEDDING_KEY,
     FILE_ID,
     FOLDER,
     PATH,
+    STATUS,
+    SUCCESSOR,
     TABLE_DIRECTORY,
     VECTOR,
     file_id,
@@ -138,6 +141,18 @@ class LanceChunkWriter:
         return {
             FileRef(folder, path): (count, content_hash)
             for folder, path, count, content_hash in zip(*columns, strict=True)
+        }
+
+    def fates(self) -> Mapping[FileRef, Fate]:
+        """The fate that a file's rows have; files of which they have none are left out."""
+        told = (STATUS, DATE, SUCCESSOR)
+        with self._guard, store_errors(self._directory):
+            rows = self._scan([FOLDER, PATH, *told], " OR ".join(f"{column} != ''" for column in told))
+        groups = rows.group_by([FOLDER, PATH]).aggregate([(column, "min") for column in told])
+        columns = [groups[name].to_pylist() for name in (FOLDER, PATH, *(f"{column}_min" for column in told))]
+        return {
+            FileRef(folder, path): Fate(status, date, split_refs(successor))
+            for folder, path, status, date, successor in zip(*columns, strict=True)
         }
 
     def file_chunks(self, refs: Collection[FileRef]) -> Mapping[FileRef, tuple[StoredChunk, ...]]:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.lifecycle import Fate, join_refs
+from everfind_core.lifecycle import Fate, join_refs, split_refs
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks, StoredChunk
 from everfind_core.sqlite_files import connect, sqlite_errors
@@ -124,6 +124,18 @@ class SqliteChunkWriter:
                 f"SELECT folder, path, count(*), min(content_hash) FROM chunks WHERE {LIVE} GROUP BY folder, path"  # noqa: S608 - constants only
             )
             return {FileRef(folder, path): (count, content_hash) for folder, path, count, content_hash in found}
+
+    def fates(self) -> Mapping[FileRef, Fate]:
+        """The fate that a file's rows have; files of which they have none are left out."""
+        with self._reading():
+            found = self._db.execute(
+                "SELECT folder, path, min(status), min(date), min(successor) FROM chunks "  # noqa: S608 - constants only
+                f"WHERE {LIVE} AND (status != '' OR date != '' OR successor != '') GROUP BY folder, path"
+            )
+            return {
+                FileRef(folder, path): Fate(status, date, split_refs(successor))
+                for folder, path, status, date, successor in found
+            }
 
     def file_chunks(self, refs: Collection[FileRef]) -> Mapping[FileRef, tuple[StoredChunk, ...]]:
         """The chunks of these files, each file's in order; a file without is left out."""
