@@ -21,7 +21,7 @@ from everfind_gateway.mcp.arguments import input_schema
 from everfind_gateway.mcp.indexing import INDEX_TOOL, aliases
 from everfind_gateway.mcp.outputs import output_schema
 from everfind_gateway.mcp.tools import READING_TOOLS, Tool
-from everfind_rpc.metrics import PrometheusMetrics
+from everfind_rpc.serving.metrics import PrometheusMetrics
 
 ROOT = Path(__file__).resolve().parent.parent
 MADE = "<!-- Made by scripts/generate_docs.py; change the code, then run `make docs`. -->"

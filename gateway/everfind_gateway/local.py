@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from everfind_indexer.settings import IndexerSettings
     from everfind_indexer.watching import Following
     from everfind_indexer.workers import Workers, WorkersOpener
-    from everfind_rpc.service import Service
+    from everfind_rpc.serving.service import Service
     from everfind_searcher.engine import SearchEngine
 
 

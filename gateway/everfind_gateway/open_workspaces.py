@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from everfind_core.errors import ConfigError, EverfindError, OverloadedError, UnavailableError
 from everfind_core.model import OpenWorkspace
 from everfind_core.workspaces import root_of, workspace_not_found
-from everfind_rpc.access import sees
-from everfind_rpc.workspaces import OWN, Held, may_see
+from everfind_rpc.serving.access import sees
+from everfind_rpc.serving.workspaces import OWN, Held, may_see
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from everfind_gateway.served import Place, Served
     from everfind_gateway.settings import Settings
     from everfind_rpc.auth import Principal
-    from everfind_rpc.service import Call, Service
+    from everfind_rpc.serving.service import Call, Service
 
 WAIT_SECONDS = 10.0
 """How long a call waits at most for another workspace's calls to end, where all places are taken."""
@@ -81,7 +81,7 @@ class _Entry:
 
 
 class OpenWorkspaces:
-    """Implements :class:`everfind_rpc.workspaces.Workspaces`. Thread-safe.
+    """Implements :class:`everfind_rpc.serving.workspaces.Workspaces`. Thread-safe.
 
     At most ``limit`` others are open at a time. One in which a call or a client's run is under way is not closed; one
     whose folders are followed is, and catches up when it is opened again.
@@ -112,7 +112,7 @@ class OpenWorkspaces:
 
     @contextmanager
     def hold(self, asked: str, call: Call) -> Iterator[Held]:
-        """See :meth:`everfind_rpc.workspaces.Workspaces.hold`."""
+        """See :meth:`everfind_rpc.serving.workspaces.Workspaces.hold`."""
         place = self._place(asked, call.principal)
         if place is None:
             self._own_used = time.time()
@@ -128,7 +128,7 @@ class OpenWorkspaces:
                 self._changed.notify_all()
 
     def opened(self) -> Sequence[OpenWorkspace]:
-        """See :meth:`everfind_rpc.workspaces.Workspaces.opened`; the one that was asked last comes first."""
+        """See :meth:`everfind_rpc.serving.workspaces.Workspaces.opened`; the one that was asked last comes first."""
         if not self._served:
             return ()
         with self._changed:
@@ -162,7 +162,7 @@ class OpenWorkspaces:
             self._close(leaver)
 
     def stop(self) -> None:
-        """See :meth:`everfind_rpc.workspaces.Workspaces.stop`."""
+        """See :meth:`everfind_rpc.serving.workspaces.Workspaces.stop`."""
         with self._changed:
             self._stopped = True
             entries = [*self._entries.values(), *self._leaving]

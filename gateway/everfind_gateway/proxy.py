@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from everfind_rpc.clients import embedder, indexer, searcher
-from everfind_rpc.proxy import proxied_service
-from everfind_rpc.service import Service
-from everfind_rpc.service_main import ServiceSettings, run_service
+from everfind_rpc.serving.proxy import proxied_service
+from everfind_rpc.serving.service import Service
+from everfind_rpc.serving.service_main import ServiceSettings, run_service
 
 
 class ProxySettings(ServiceSettings):

@@ -10,7 +10,7 @@ from everfind_gateway.local import LocalWorkspace, open_local, open_models
 from everfind_gateway.open_workspaces import Opened, OpenWorkspaces, Own
 from everfind_gateway.running import Announcement
 from everfind_gateway.served import Served
-from everfind_rpc.workspaces import routed
+from everfind_rpc.serving.workspaces import routed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from everfind_gateway.models import Models
     from everfind_gateway.served import Place
     from everfind_gateway.settings import Settings
-    from everfind_rpc.service import Service
+    from everfind_rpc.serving.service import Service
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from everfind_indexer.servicer import indexer_service
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
 from everfind_indexer.syntax import SyntaxChunker
-from everfind_rpc.service import Service
+from everfind_rpc.serving.service import Service
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.servicer import searcher_service
 from everfind_searcher.settings import SearcherSettings

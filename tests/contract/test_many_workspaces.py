@@ -39,7 +39,7 @@ from everfind_gateway.settings import Settings, load_settings
 from everfind_rpc.auth import Scope, TokenFile
 from everfind_rpc.clients.indexer import RemoteIndexer
 from everfind_rpc.clients.searcher import RemoteSearcher
-from everfind_rpc.server import ServerSettings
+from everfind_rpc.serving.server import ServerSettings
 from tests.support.fakes import FakeEmbedder
 from tests.support.serving import connected, serving
 

@@ -31,9 +31,9 @@ from everfind_indexer.store import open_writer
 from everfind_indexer.syntax import SyntaxChunker
 from everfind_rpc.auth import Scope, TokenFile
 from everfind_rpc.channel import MAX_MESSAGE_BYTES
-from everfind_rpc.metrics import PrometheusMetrics
-from everfind_rpc.server import ServerSettings
-from everfind_rpc.service import Service, Unary
+from everfind_rpc.serving.metrics import PrometheusMetrics
+from everfind_rpc.serving.server import ServerSettings
+from everfind_rpc.serving.service import Service, Unary
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.store import open_reader

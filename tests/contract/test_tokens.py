@@ -43,7 +43,7 @@ from everfind_indexer.store import open_writer
 from everfind_indexer.syntax import SyntaxChunker
 from everfind_rpc.auth import Scope, TokenFile
 from everfind_rpc.clients.calls import Calls
-from everfind_rpc.server import ServerSettings
+from everfind_rpc.serving.server import ServerSettings
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.store import open_reader

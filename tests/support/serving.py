@@ -18,9 +18,9 @@ from everfind_rpc.clients import searcher as searcher_client
 from everfind_rpc.clients.embedder import RemoteEmbedder
 from everfind_rpc.clients.indexer import RemoteIndexer
 from everfind_rpc.clients.searcher import RemoteSearcher
-from everfind_rpc.metrics import Metrics
-from everfind_rpc.server import Server, ServerSettings
-from everfind_rpc.service import Service
+from everfind_rpc.serving.metrics import Metrics
+from everfind_rpc.serving.server import Server, ServerSettings
+from everfind_rpc.serving.service import Service
 from everfind_rpc.tls import ClientTls
 
 SERVICES = (embedder_client.SERVICE, indexer_client.SERVICE, searcher_client.SERVICE)

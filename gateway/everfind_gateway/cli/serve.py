@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from everfind_gateway.running import Announcement
     from everfind_gateway.settings import Settings
     from everfind_rpc.auth import TokenFile
-    from everfind_rpc.server import ServerSettings
+    from everfind_rpc.serving.server import ServerSettings
 
 _THIS_MACHINE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - where one that listens everywhere is reached
 
@@ -92,7 +92,7 @@ def serve(
     from everfind_gateway.running import Announcement
     from everfind_rpc.auth import TokenFile
     from everfind_rpc.logs import configure_logs
-    from everfind_rpc.server import ServerSettings, check_listen
+    from everfind_rpc.serving.server import ServerSettings, check_listen
     from everfind_rpc.tls import server_tls
 
     settings = runtime.runtime_of(context).settings(listen=listen, workspaces=workspaces)
@@ -121,7 +121,7 @@ def _stop(settings: Settings) -> None:
 
 def _run(context: typer.Context, settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
     from everfind_gateway.serving import open_serving
-    from everfind_rpc.server import run_server
+    from everfind_rpc.serving.server import run_server
     from everfind_rpc.tracing import configure_tracing
 
     host = settings.listen.rpartition(":")[0]

@@ -18,8 +18,8 @@ from everfind_embedder.settings import (
     open_reranker,
 )
 from everfind_rpc.json_api import read_key
-from everfind_rpc.service import Service
-from everfind_rpc.service_main import ServiceSettings, run_service
+from everfind_rpc.serving.service import Service
+from everfind_rpc.serving.service_main import ServiceSettings, run_service
 
 DOCUMENT_SHARE = 0.75
 """Of all calls that may be under way, at most, for documents; so queries always find room."""

@@ -16,7 +16,7 @@ from everfind_embedder.encoder import TokenIds
 from everfind_embedder.loaded import LoadedModel
 from everfind_embedder.pool import BatchPool
 from everfind_embedder.tokenizer import HubTokenizer
-from everfind_rpc.metrics import Metrics
+from everfind_rpc.serving.metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,9 +20,9 @@ from everfind_rpc.converters.embedding import (
     vectors_to_proto,
 )
 from everfind_rpc.converters.models import model_to_proto
-from everfind_rpc.handlers import Slots
-from everfind_rpc.metrics import Measured
-from everfind_rpc.service import Call, Service, Stream, Unary
+from everfind_rpc.serving.handlers import Slots
+from everfind_rpc.serving.metrics import Measured
+from everfind_rpc.serving.service import Call, Service, Stream, Unary
 from everfind_rpc.tokenizer import EstimateTokenizer, FileTokenizer
 
 MAX_BATCH_TEXTS = 512

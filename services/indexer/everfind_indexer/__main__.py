@@ -18,8 +18,8 @@ from everfind_core.model import Folder
 from everfind_core.object_place import ObjectPlace, checked_directory
 from everfind_core.paths import encode_os_path
 from everfind_core.store_backends import StoreChoice
-from everfind_rpc.service import Service
-from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
+from everfind_rpc.serving.service import Service
+from everfind_rpc.serving.service_main import ServiceSettings, comma_separated, run_service
 
 
 def _folders(given: Any) -> tuple[Folder, ...]:

@@ -15,19 +15,6 @@ from everfind_core.file_pages import file_page
 from everfind_core.model import FileRef, Folder, IndexRun
 from everfind_core.ports import Indexer
 from everfind_indexer.runs import IndexRuns, WatchedEvent
-from everfind_rpc.access import (
-    check_admin,
-    check_called_workspace,
-    check_folder,
-    check_unlimited,
-    chosen_folders,
-    in_workspace,
-    limited_run,
-    limited_run_view,
-    limited_status,
-    sees,
-    sees_run,
-)
 from everfind_rpc.auth import Scope
 from everfind_rpc.converters.corpus import (
     SKIP_REASONS,
@@ -50,8 +37,21 @@ from everfind_rpc.converters.indexing import (
 )
 from everfind_rpc.converters.models import calibration_to_proto
 from everfind_rpc.converters.status import workspace_status_to_proto
-from everfind_rpc.paging import file_of, page, page_size, token_of
-from everfind_rpc.service import Call, Service, Stream, Unary
+from everfind_rpc.serving.access import (
+    check_admin,
+    check_called_workspace,
+    check_folder,
+    check_unlimited,
+    chosen_folders,
+    in_workspace,
+    limited_run,
+    limited_run_view,
+    limited_status,
+    sees,
+    sees_run,
+)
+from everfind_rpc.serving.paging import file_of, page, page_size, token_of
+from everfind_rpc.serving.service import Call, Service, Stream, Unary
 
 PAGE_FOLDERS = 1_000
 PAGE_RUNS = 50

@@ -15,8 +15,8 @@ from pydantic_settings import NoDecode
 from everfind_core.fusion import RRF_K
 from everfind_core.model import HIDDEN_STATUSES
 from everfind_core.object_place import SCHEME, ObjectPlace
-from everfind_rpc.service import Service
-from everfind_rpc.service_main import ServiceSettings, comma_separated, run_service
+from everfind_rpc.serving.service import Service
+from everfind_rpc.serving.service_main import ServiceSettings, comma_separated, run_service
 from everfind_searcher.settings import Fusion, SearcherSettings
 from everfind_searcher.store import RESIDENT_BYTES
 

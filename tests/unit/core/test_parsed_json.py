@@ -17,7 +17,7 @@ from everfind_core.errors import InvalidRequestError
 from everfind_core.model import SearchRequest
 from everfind_core.parsed_json import convert, parse_json
 from everfind_core.watch_state import WATCH_STATE, WatchState, following, read_watch_state
-from everfind_rpc.paging import key_of
+from everfind_rpc.serving.paging import key_of
 from everfind_searcher.cursor import decode_cursor
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -23,8 +23,8 @@ from everfind_embedder.encoder import Encoder, TokenIds
 from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.packaged import load_packaged
 from everfind_embedder.servicer import embedder_service
-from everfind_rpc.metrics import PrometheusMetrics
-from everfind_rpc.server import ServerSettings
+from everfind_rpc.serving.metrics import PrometheusMetrics
+from everfind_rpc.serving.server import ServerSettings
 from tests.support.serving import Remote, connected, raw_call, serving
 
 DOCUMENT = "a document that is longer than any of the queries of this test"

@@ -20,7 +20,7 @@ from everfind_gateway.served import Place, Served
 from everfind_gateway.settings import Settings
 from everfind_rpc.auth import LOCAL, Principal, Scope
 from everfind_rpc.clients import searcher
-from everfind_rpc.service import Call, Service
+from everfind_rpc.serving.service import Call, Service
 
 SECONDS = 30.0
 

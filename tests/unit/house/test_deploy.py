@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from everfind_core.model import Coverage, WorkspaceStatus
-from everfind_rpc.metrics import PrometheusMetrics
+from everfind_rpc.serving.metrics import PrometheusMetrics
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 

@@ -24,7 +24,7 @@ from everfind_gateway.proxy import ProxySettings
 from everfind_indexer.__main__ import IndexerServerSettings
 from everfind_indexer.pipeline import BATCH_TOKENS
 from everfind_rpc.clients import searcher
-from everfind_rpc.service_main import ENV_PREFIX, ServiceSettings
+from everfind_rpc.serving.service_main import ENV_PREFIX, ServiceSettings
 from everfind_searcher.__main__ import SearcherServerSettings
 
 Manifest: TypeAlias = dict[str, Any]

@@ -8,7 +8,7 @@ import pytest
 
 from everfind_core.errors import ConfigError
 from everfind_indexer.__main__ import IndexerServerSettings
-from everfind_rpc.service_main import load_settings
+from everfind_rpc.serving.service_main import load_settings
 
 
 def folders(monkeypatch: pytest.MonkeyPatch, given: str) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from everfind_indexer.servicer import indexer_service
 from everfind_rpc.auth import Principal, Scope, TokenFile
 from everfind_rpc.channel import Connection, Endpoint
 from everfind_rpc.clients.indexer import SERVICE, RemoteIndexer
-from everfind_rpc.server import ServerSettings
+from everfind_rpc.serving.server import ServerSettings
 from tests.support.gateway import FakeEngines
 from tests.support.serving import serving
 

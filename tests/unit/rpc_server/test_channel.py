@@ -29,7 +29,7 @@ from everfind_rpc.channel import Connection, Endpoint, service_config
 from everfind_rpc.clients.calls import call_error
 from everfind_rpc.clients.embedder import BATCH_TEXTS, RemoteEmbedder
 from everfind_rpc.clients.patience import PatientEmbedder
-from everfind_rpc.paging import page
+from everfind_rpc.serving.paging import page
 from tests.support.fakes import FakeEmbedder, FakeTokenizer
 from tests.support.serving import SERVICES, serving
 

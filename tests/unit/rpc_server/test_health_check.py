@@ -7,7 +7,7 @@ from pathlib import Path
 import trustme
 
 from everfind_rpc import health
-from everfind_rpc.server import ServerSettings
+from everfind_rpc.serving.server import ServerSettings
 from everfind_rpc.tls import ServerTls
 from everfind_searcher.servicer import searcher_service
 from tests.support.gateway import FakeEngines

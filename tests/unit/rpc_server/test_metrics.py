@@ -12,7 +12,7 @@ import pytest
 
 from everfind_core.errors import ConfigError, IndexDamagedError
 from everfind_core.model import Coverage, WorkspaceStatus
-from everfind_rpc.metrics import PrometheusMetrics
+from everfind_rpc.serving.metrics import PrometheusMetrics
 
 
 def test_calls_are_counted_by_call_and_code() -> None:

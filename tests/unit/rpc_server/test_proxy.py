@@ -30,8 +30,8 @@ from everfind_rpc.auth import Scope, TokenFile
 from everfind_rpc.channel import Endpoint
 from everfind_rpc.clients import indexer, searcher
 from everfind_rpc.logs import REQUEST_ID, JsonFormatter
-from everfind_rpc.proxy import proxied_service
-from everfind_rpc.server import ServerSettings
+from everfind_rpc.serving.proxy import proxied_service
+from everfind_rpc.serving.server import ServerSettings
 from everfind_searcher.servicer import searcher_service
 from tests.support.gateway import FakeEngines
 from tests.support.serving import Remote, connected, serving

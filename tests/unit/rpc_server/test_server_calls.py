@@ -42,7 +42,7 @@ from everfind_core.model import (
 from everfind_rpc.channel import Connection, Endpoint
 from everfind_rpc.clients.searcher import SERVICE, RemoteSearcher
 from everfind_rpc.logs import REQUEST_ID, JsonFormatter
-from everfind_rpc.server import Server, ServerSettings
+from everfind_rpc.serving.server import Server, ServerSettings
 from everfind_searcher.servicer import searcher_service
 from tests.support.serving import raw_call, serves, serving
 

@@ -20,7 +20,7 @@ from everfind_embedder.servicer import embedder_service
 from everfind_rpc import tracing
 from everfind_rpc.channel import Endpoint
 from everfind_rpc.logs import REQUEST_ID
-from everfind_rpc.proxy import proxied_service
+from everfind_rpc.serving.proxy import proxied_service
 from tests.support.fakes import FakeEmbedder
 from tests.support.serving import Remote, connected, serving
 
@@ -93,7 +93,7 @@ def test_a_stream_has_spans_too(remote: Remote, spans: InMemorySpanExporter) -> 
 
 def test_without_it_nothing_is_loaded(remote: Remote) -> None:
     program = (
-        "import sys, everfind_rpc.server, everfind_rpc.proxy, everfind_rpc.clients.embedder; "
+        "import sys, everfind_rpc.serving.server, everfind_rpc.serving.proxy, everfind_rpc.clients.embedder; "
         "from everfind_rpc.tracing import configure_tracing; configure_tracing('x')(); "
         "print(sorted(name for name in sys.modules if name.startswith('opentelemetry')))"
     )

@@ -19,9 +19,9 @@ from everfind_rpc.auth import SecretFile, TokenFile
 from everfind_rpc.channel import Endpoint
 from everfind_rpc.hosts import is_loopback
 from everfind_rpc.logs import configure_logs
-from everfind_rpc.metrics import Metrics, PrometheusMetrics
-from everfind_rpc.server import ServerSettings, run_server
-from everfind_rpc.service import Service
+from everfind_rpc.serving.metrics import Metrics, PrometheusMetrics
+from everfind_rpc.serving.server import ServerSettings, run_server
+from everfind_rpc.serving.service import Service
 from everfind_rpc.tls import ClientTls, server_tls
 from everfind_rpc.tracing import configure_tracing
 

@@ -33,8 +33,8 @@ from everfind_core.errors import PermissionDeniedError as ScopeError
 from everfind_rpc.auth import LOCAL, Principal, Scope, TokenFile
 from everfind_rpc.errors import STATUS_CODES, error_to_status
 from everfind_rpc.logs import REQUEST_ID, REQUEST_ID_KEY
-from everfind_rpc.metrics import Metrics
-from everfind_rpc.service import Call, Method, Proxied, Service, Stream, Unary
+from everfind_rpc.serving.metrics import Metrics
+from everfind_rpc.serving.service import Call, Method, Proxied, Service, Stream, Unary
 from everfind_rpc.tracing import Ended, server_span
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"

@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 
 from everfind_core.cancellation import Cancellation
 from everfind_rpc.auth import Principal, Scope
-from everfind_rpc.metrics import Metrics
+from everfind_rpc.serving.metrics import Metrics
 
 RequestT = TypeVar("RequestT", bound=Message)
 

@@ -21,7 +21,7 @@ from everfind_core.model import (
 )
 from everfind_core.workspaces import check_workspace
 from everfind_rpc.auth import Principal, Scope
-from everfind_rpc.service import Call, Method, Service, Unary
+from everfind_rpc.serving.service import Call, Method, Service, Unary
 
 
 def in_workspace(service: Service, folders: Callable[[], Iterable[Folder]]) -> Service:

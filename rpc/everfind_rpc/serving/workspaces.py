@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 from everfind_core.model import OpenWorkspace
 from everfind_rpc.auth import Principal
 from everfind_rpc.converters.status import open_workspace_to_proto
-from everfind_rpc.service import Call, Method, Service, Stream, Unary
+from everfind_rpc.serving.service import Call, Method, Service, Stream, Unary
 
 OWN = ""
 """The id of the workspace that a server was started for."""

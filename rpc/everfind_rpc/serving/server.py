@@ -17,10 +17,10 @@ from grpc_reflection.v1alpha import reflection
 from everfind_core.errors import ConfigError
 from everfind_rpc.auth import TokenFile
 from everfind_rpc.channel import KEEPALIVE_SECONDS, MAX_MESSAGE_BYTES
-from everfind_rpc.handlers import MAX_CALL_SECONDS, Handlers
 from everfind_rpc.hosts import is_loopback
-from everfind_rpc.metrics import Metrics
-from everfind_rpc.service import Service
+from everfind_rpc.serving.handlers import MAX_CALL_SECONDS, Handlers
+from everfind_rpc.serving.metrics import Metrics
+from everfind_rpc.serving.service import Service
 from everfind_rpc.tls import ServerTls, server_credentials
 
 _BUSY_LOOK_SECONDS = 1.0
