@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bench.figures import Figure, percentile
 from bench.serving import connect, served_embedder
 from everfind_core.model import InputKind
-from everfind_embedder.packaged import load_packaged
+from everfind_embedder.loading.packaged import load_packaged
 from everfind_rpc.clients.embedder import RemoteEmbedder
 
 INDEXERS = 4

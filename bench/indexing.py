@@ -20,7 +20,7 @@ from bench import corpora
 from bench.figures import Cost, Figure, run
 from everfind_core.model import FileRef, Folder
 from everfind_embedder.engine import OnnxEmbedder
-from everfind_embedder.packaged import load_packaged
+from everfind_embedder.loading.packaged import load_packaged
 from everfind_embedder.quota import cpu_quota
 from everfind_indexer.extractors import Extraction
 from everfind_indexer.looking import file_state

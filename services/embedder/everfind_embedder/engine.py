@@ -13,7 +13,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import InputKind, ModelInfo, Vectors
 from everfind_embedder.encoder import TokenIds
-from everfind_embedder.loaded import LoadedModel
+from everfind_embedder.loading.loaded import LoadedModel
 from everfind_embedder.pool import BatchPool
 from everfind_embedder.tokenizer import HubTokenizer
 from everfind_rpc.serving.metrics import Metrics

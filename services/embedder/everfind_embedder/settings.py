@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
     from everfind_core.ports import Embedder, Reranker
     from everfind_embedder.cross_encoder import CrossEncoder
-    from everfind_embedder.loaded import LoadedModel
+    from everfind_embedder.loading.loaded import LoadedModel
 
 DEFAULT_MODEL = "default"
 DEFAULT_REVISION = "main"
@@ -137,10 +137,10 @@ def load_model(settings: EmbedderSettings) -> LoadedModel:
         UnavailableError: the hub does not answer.
     """
     if settings.model == DEFAULT_MODEL:
-        from everfind_embedder.packaged import load_packaged
+        from everfind_embedder.loading.packaged import load_packaged
 
         return load_packaged()
-    from everfind_embedder.directory import load_directory
+    from everfind_embedder.loading.directory import load_directory
 
     directory, hub_id = _model_directory(settings)
     return load_directory(directory, hub_id=hub_id)
@@ -210,7 +210,7 @@ def _model_directory(settings: EmbedderSettings) -> tuple[Path, str]:
     """The directory of a model that is not the default one, downloaded if it must be, and its hub id if it has one."""
     if _is_path(settings.model):
         return _expanded(settings.model), ""
-    from everfind_embedder.hub import Hub
+    from everfind_embedder.loading.hub import Hub
 
     repository, revision = _hub_reference(settings.model)
     hub = Hub(settings.hub_endpoint, settings.cache_dir or _default_cache())

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from everfind_core.cancellation import Cancellation
 from everfind_embedder.encoder import RUN_TOKENS, TokenIds
 from everfind_embedder.engine import OnnxEmbedder
-from everfind_embedder.loaded import LoadedModel
+from everfind_embedder.loading.loaded import LoadedModel
 
 RUNS = (128, 256, 512, 1024)
 SECONDS = 16.0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from everfind_embedder.engine import OnnxEmbedder
-from everfind_embedder.packaged import load_packaged
+from everfind_embedder.loading.packaged import load_packaged
 
 HERE = Path(__file__).parent
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from everfind_embedder.packaged import DATA_DIRECTORY, SELF_TEST_FILE
+from everfind_embedder.loading.packaged import DATA_DIRECTORY, SELF_TEST_FILE
 
 Array = npt.NDArray[np.float32]
 

@@ -11,7 +11,7 @@ import pytest
 from everfind_core.errors import ConfigError, ModelUnusableError
 from everfind_core.model import InputKind, ModelSource, Vectors
 from everfind_embedder import EmbedderSettings, open_embedder
-from everfind_embedder.directory import load_directory
+from everfind_embedder.loading.directory import load_directory
 
 pytest.importorskip("onnx")
 

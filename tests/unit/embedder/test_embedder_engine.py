@@ -18,8 +18,8 @@ from everfind_core.ports import Embedder, TokenIds
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_embedder.encoder import RUN_TOKENS
 from everfind_embedder.engine import OnnxEmbedder
-from everfind_embedder.loaded import LoadedModel
-from everfind_embedder.packaged import GRAPH_REVISION, INT8_ROWS, load_packaged
+from everfind_embedder.loading.loaded import LoadedModel
+from everfind_embedder.loading.packaged import GRAPH_REVISION, INT8_ROWS, load_packaged
 from everfind_embedder.processor import has_int8_dot_product
 from everfind_embedder.quota import cpu_quota
 

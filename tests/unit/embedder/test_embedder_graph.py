@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from everfind_embedder.packaged import DATA_DIRECTORY, WEIGHTS_SHA256, weights_path
+from everfind_embedder.loading.packaged import DATA_DIRECTORY, WEIGHTS_SHA256, weights_path
 
 pytest.importorskip("onnx")
 

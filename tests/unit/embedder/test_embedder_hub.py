@@ -14,7 +14,7 @@ import pytest
 from everfind_core.errors import ConfigError, ModelUnusableError, StorageError, UnavailableError
 from everfind_core.model import InputKind, ModelSource
 from everfind_embedder import EmbedderSettings, open_embedder
-from everfind_embedder.hub import Hub
+from everfind_embedder.loading.hub import Hub
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LARGE = "onnx/model.onnx"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfind_core.errors import ModelUnusableError
-from everfind_embedder.onnx_file import OnnxFile
-from everfind_embedder.packaged import weights_path
+from everfind_embedder.loading.onnx_file import OnnxFile
+from everfind_embedder.loading.packaged import weights_path
 
 
 def test_every_tensor_equals_what_the_onnx_library_reads() -> None:

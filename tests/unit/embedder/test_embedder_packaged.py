@@ -11,10 +11,10 @@ import pytest
 
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import Vectors
-from everfind_embedder.checksum import verify_sha256
 from everfind_embedder.encoder import Encoder, GraphEncoder, PoolingEncoder, TokenIds
 from everfind_embedder.engine import OnnxEmbedder
-from everfind_embedder.packaged import (
+from everfind_embedder.loading.checksum import verify_sha256
+from everfind_embedder.loading.packaged import (
     AS_SHIPPED,
     DATA_DIRECTORY,
     INT8_ROWS,

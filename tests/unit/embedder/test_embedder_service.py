@@ -21,7 +21,7 @@ from everfind_core.errors import CancelledError, DeadlineExceededError, Overload
 from everfind_core.model import InputKind, Vectors
 from everfind_embedder.encoder import Encoder, TokenIds
 from everfind_embedder.engine import OnnxEmbedder
-from everfind_embedder.packaged import load_packaged
+from everfind_embedder.loading.packaged import load_packaged
 from everfind_embedder.servicer import embedder_service
 from everfind_rpc.serving.metrics import PrometheusMetrics
 from everfind_rpc.serving.server import ServerSettings

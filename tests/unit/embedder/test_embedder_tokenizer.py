@@ -16,7 +16,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import TokenSpans
 from everfind_embedder.engine import OnnxEmbedder
-from everfind_embedder.packaged import DATA_DIRECTORY
+from everfind_embedder.loading.packaged import DATA_DIRECTORY
 from everfind_embedder.tokenizer import HubTokenizer
 
 WORDS = HubTokenizer((DATA_DIRECTORY / "tokenizer.json").read_bytes(), source="tokenizer.json")

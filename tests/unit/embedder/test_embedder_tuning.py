@@ -16,8 +16,8 @@ from everfind_core.tuning import Tuning, read_tuning, write_tuning
 from everfind_embedder import settings as embedder_settings
 from everfind_embedder.encoder import RUN_TOKENS, TokenIds
 from everfind_embedder.engine import OnnxEmbedder
-from everfind_embedder.loaded import LoadedModel
-from everfind_embedder.packaged import DATA_DIRECTORY
+from everfind_embedder.loading.loaded import LoadedModel
+from everfind_embedder.loading.packaged import DATA_DIRECTORY
 from everfind_embedder.processor import processor_name
 from everfind_embedder.quota import cpu_quota
 from everfind_embedder.settings import EmbedderSettings, open_embedder, tune, tuning_for

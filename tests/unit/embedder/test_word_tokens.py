@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer
 
-from everfind_embedder.packaged import DATA_DIRECTORY
+from everfind_embedder.loading.packaged import DATA_DIRECTORY
 from everfind_rpc.tokenizer import FileTokenizer
 from everfind_rpc.word_tokens import LONGEST_WORD, MOST_WORDS, ByWords, WordTokens
 

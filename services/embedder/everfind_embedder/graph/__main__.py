@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everfind_embedder.graph.build import build_artefacts
-from everfind_embedder.packaged import DATA_DIRECTORY
+from everfind_embedder.loading.packaged import DATA_DIRECTORY
 
 if __name__ == "__main__":
     for name, content in build_artefacts().items():

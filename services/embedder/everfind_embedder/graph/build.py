@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from everfind_embedder.checksum import sha256_of
 from everfind_embedder.graph.minilm import build_minilm
 from everfind_embedder.graph.pack import recipes_bytes, skeleton_bytes, sources
 from everfind_embedder.graph.weights import read_bert
-from everfind_embedder.packaged import RECIPES_FILE, SKELETON_FILE, weights_path
+from everfind_embedder.loading.checksum import sha256_of
+from everfind_embedder.loading.packaged import RECIPES_FILE, SKELETON_FILE, weights_path
 
 
 def build_artefacts() -> dict[str, bytes]:

@@ -15,7 +15,7 @@ from everfind_core.errors import InvalidRequestError, UnavailableError
 from everfind_core.model import InputKind, ModelInfo, ModelSource, Vectors
 from everfind_core.parsed_json import OTHER_SHAPE
 from everfind_core.ports import TokenIds
-from everfind_embedder.checksum import revision_of
+from everfind_embedder.loading.checksum import revision_of
 from everfind_embedder.pool import JobPool
 from everfind_rpc.json_api import JsonApi
 from everfind_rpc.tokenizer import EstimateTokenizer

@@ -16,15 +16,15 @@ import numpy as np
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import ModelInfo, ModelSource
 from everfind_core.parsed_json import parse_json
-from everfind_embedder.checksum import revision_of, verify_sha256
 from everfind_embedder.encoder import Encoder, GraphEncoder, Pooling, PoolingEncoder
-from everfind_embedder.loaded import LoadedModel
-from everfind_embedder.onnx_file import OnnxFile
+from everfind_embedder.loading.checksum import revision_of, verify_sha256
+from everfind_embedder.loading.loaded import LoadedModel
+from everfind_embedder.loading.onnx_file import OnnxFile
 from everfind_embedder.processor import has_int8_dot_product
 from everfind_embedder.runtime import Session
 from everfind_embedder.tokenizer import HubTokenizer
 
-DATA_DIRECTORY = Path(__file__).parent / "data"
+DATA_DIRECTORY = Path(__file__).parents[1] / "data"
 SKELETON_FILE = "skeleton.onnx"
 RECIPES_FILE = "recipes.json"
 TOKENIZER_FILE = "tokenizer.json"

@@ -10,11 +10,11 @@ import numpy as np
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import ModelInfo, ModelSource
 from everfind_core.model_registry import facts_of
-from everfind_embedder.checksum import revision_of, sha256_of
 from everfind_embedder.encoder import MODEL_INPUTS, RUN_TOKENS, Pooling, PoolingEncoder
-from everfind_embedder.layout import ModelLayout, read_layout
-from everfind_embedder.loaded import LoadedModel
-from everfind_embedder.onnx_file import OnnxFile
+from everfind_embedder.loading.checksum import revision_of, sha256_of
+from everfind_embedder.loading.layout import ModelLayout, read_layout
+from everfind_embedder.loading.loaded import LoadedModel
+from everfind_embedder.loading.onnx_file import OnnxFile
 from everfind_embedder.runtime import Session, first_line
 from everfind_embedder.tokenizer import HubTokenizer
 

@@ -31,7 +31,13 @@ from everfind_core.errors import (
 )
 from everfind_core.parsed_json import OTHER_SHAPE, parse_json
 from everfind_core.whole_files import is_disk_full
-from everfind_embedder.layout import CONFIG_FILES, GRAPH_FILES, MODULES_FILE, TOKENIZER_FILE, pooling_config_path
+from everfind_embedder.loading.layout import (
+    CONFIG_FILES,
+    GRAPH_FILES,
+    MODULES_FILE,
+    TOKENIZER_FILE,
+    pooling_config_path,
+)
 
 TIMEOUT_SECONDS = 30.0
 BLOCK_BYTES = 1 << 20
