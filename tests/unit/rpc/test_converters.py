@@ -23,6 +23,7 @@ from everfind.embedder.v1 import embedder_service_pb2
 from everfind.indexer.v1 import indexer_service_pb2, run_pb2
 from everfind.searcher.v1 import hit_pb2, searcher_service_pb2
 from everfind_core import model
+from everfind_core.model import symbols
 from everfind_rpc.converters import corpus, embedding, hits, indexing, models, search, status
 from everfind_rpc.converters.wire import EnumTable
 
@@ -185,6 +186,9 @@ NOT_SENT = {
     model.Document: "inside the indexer",
     model.TokenSpans: "made where tokens are counted",
     model.FileState: "inside the indexer",
+    symbols.Definition: "stored in words of its own",
+    symbols.Use: "stored in words of its own",
+    symbols.Symbols: "stored in words of its own",
     model.RunFinished: "its report travels in the finished IndexRun",
 }
 
