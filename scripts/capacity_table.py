@@ -28,7 +28,7 @@ CHUNK_P50 = 8.3e-8
 TAIL = 23.7 / 14.1
 """The time that 99 of 100 searches keep, over that which half of them keep."""
 
-SHARD = 185_000
+SHARD = 175_000
 """Chunks of a searcher, which the default ``resident_bytes`` holds."""
 
 SIZES = (10**5, 10**6, 10**7, 10**8, 10**9)

@@ -58,7 +58,7 @@ class FileChunks:
     chunks: tuple[StoredChunk, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: hundreds are made a query, and that would double their cost
 class ScoredChunk:
     """A row found by an arm, with the arm's raw score: cosine or BM25.
 

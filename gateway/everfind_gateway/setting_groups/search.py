@@ -64,7 +64,7 @@ class SearchSettings(BaseModel):
     )
     resident_bytes: int = setting(
         384 << 20,
-        "What a process that goes on searching may keep of the index in memory: about 2,100 bytes a chunk. What does "
+        "What a process that goes on searching may keep of the index in memory: about 2,300 bytes a chunk. What does "
         "not fit is read from the disk at each search, and vectors are then compared by the store.",
         group="Search",
         ge=0,

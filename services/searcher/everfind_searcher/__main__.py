@@ -56,7 +56,7 @@ class SearcherServerSettings(ServiceSettings):
         default=0.0, ge=0, le=1, description="Share of the best hit's cosine that each hit must reach."
     )
     resident_bytes: int = Field(
-        default=RESIDENT_BYTES, ge=0, description="Bytes of the index kept in memory, about 2,100 a chunk."
+        default=RESIDENT_BYTES, ge=0, description="Bytes of the index kept in memory, about 2,300 a chunk."
     )
     default_exclude: Annotated[tuple[str, ...], NoDecode, BeforeValidator(comma_separated)] = Field(
         default=(), description="Path globs, separated by commas, that a search leaves out unless it asks for all."

@@ -8,11 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everfind_searcher.store import exact as exact_module
 from everfind_searcher.store.copies import Copy
-from everfind_searcher.store.exact import Nearest, Selection
+from everfind_searcher.store.exact import Nearest, Selection, cosines
+from everfind_searcher.store.postings import Postings
 from everfind_searcher.store.short import ShortVectors
 
+Floats = npt.NDArray[np.float32]
+
 DIMENSIONS = 24
+NO_POSTINGS = Postings.counted([], np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def kept(stored: npt.NDArray[np.float16], column_bytes: int = 0) -> Copy:
+    return Copy.of(np.arange(len(stored), dtype=np.int32), [], stored, NO_POSTINGS, column_bytes)
 
 
 def matrix(rows: int, seed: int, spread: float) -> npt.NDArray[np.float16]:
@@ -52,30 +61,38 @@ def test_the_nearest_of_several_copies_are_those_of_all_rows(seed: int, spread: 
     selections = []
     for number, stored in enumerate(parts):
         places = np.arange(len(stored), dtype=np.int32)
-        copy = Copy.of(places, [], stored, 0) if stays else Copy.passing(stored.astype(np.float32))
+        copy = kept(stored) if stays else Copy.passing(stored.astype(np.float32))
         selections.append(Selection.of(copy, places.astype(np.uint64) + np.uint64(number << 32), places))
     _, scores = Nearest(selections, query).best(count)
     with_vector = np.concatenate([exact(part, query)[np.any(part != 0, axis=1)] for part in parts])
     assert scores.tolist() == pytest.approx(np.sort(with_vector)[::-1][:count].tolist(), abs=1e-5)
 
 
-def test_few_rows_are_compared_by_their_own_vectors() -> None:
+def test_few_rows_are_compared_by_their_own_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 5,000 evenly spread ones; the count depends on no machine."""
     random = np.random.default_rng(7)
     stored = random.standard_normal((5_000, 96))
     stored /= np.linalg.norm(stored, axis=1, keepdims=True)
     places = np.arange(5_000, dtype=np.int32)
-    selection = Selection.of(Copy.of(places, [], stored.astype(np.float16), 0), places.astype(np.uint64), places)
-    possible = Nearest([selection], random.standard_normal(96).astype(np.float32))._possible(20)
-    assert 20 <= len(possible) <= 60
+    compared: list[int] = []
+
+    def counted(stored: Floats, lengths: Floats, query: Floats) -> Floats:
+        compared.append(len(stored))
+        return cosines(stored, lengths, query)
+
+    monkeypatch.setattr(exact_module, "cosines", counted)
+    selection = Selection.of(kept(stored.astype(np.float16)), places, places)
+    Nearest([selection], random.standard_normal(96).astype(np.float32)).best(20)
+    assert compared[0] == 20
+    assert compared[1] <= 30
 
 
 def test_no_rows_have_no_nearest() -> None:
-    addresses, scores = Nearest([], np.ones(DIMENSIONS, np.float32)).best(5)
-    assert (len(addresses), len(scores)) == (0, 0)
+    rows, scores = Nearest([], np.ones(DIMENSIONS, np.float32)).best(5)
+    assert (len(rows), len(scores)) == (0, 0)
 
 
 def test_size_counts_both_forms_of_vectors() -> None:
     stored = matrix(10, 1, 0)
-    copy = Copy.of(np.arange(10, dtype=np.int32), [], stored, 1_000)
-    assert copy.size == 1_000 + 10 * (2 * DIMENSIONS + DIMENSIONS + 4 + 4 + 4)
+    copy = kept(stored, 1_000)
+    assert copy.size == 1_000 + NO_POSTINGS.nbytes + 10 * (2 * DIMENSIONS + DIMENSIONS + 4 + 4 + 4)

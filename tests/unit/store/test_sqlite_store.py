@@ -89,7 +89,7 @@ def test_rows_in_memory_give_what_the_file_gives(directory: Path, writer: ChunkW
         writer.maintain(finish=turn % 2 == 0)
         version = memory._newest()
         memory._resident.load(version)
-        assert memory._resident.selected(version, EVERYTHING) is not None
+        assert memory._resident.whole(version) is not None
         for where in (EVERYTHING, Filters(include=("1*",)), Filters(exclude=("2",))):
             assert memory.semantic(unit(turn), 20, where) == none.semantic(unit(turn), 20, where)
             assert memory.lexical(["w1", "w2"], 20, where) == none.lexical(["w1", "w2"], 20, where)

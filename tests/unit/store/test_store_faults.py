@@ -178,7 +178,7 @@ def test_a_damaged_manifest_is_damage_for_both_sides(sound: Path, directory: Pat
 
 
 def read_everything(directory: Path) -> None:
-    reader = open_reader(directory)
+    reader = open_reader(directory, resident_bytes=0)  # from the disk alone
     reader.semantic(unit(1), 5, Filters(folders=("f",)))
     reader.lexical(["w1", "w2"], 5, EVERYTHING)
     for number in range(20):

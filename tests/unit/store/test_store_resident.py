@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import shutil
 import threading
 import time
 import tracemalloc
@@ -38,7 +39,7 @@ FILTERS = (
     Filters(exclude=("2*",), kinds=("function",)),
 )
 MUCH = 1 << 30
-EDITS = st.lists(st.sampled_from(("replace", "replace", "delete", "folder", "maintain", "finish")), max_size=8)
+EDITS = st.lists(st.sampled_from(("replace", "replace", "delete", "folder", "maintain", "finish", "exact")), max_size=8)
 
 
 def open_dataset(directory: Path) -> lance.LanceDataset:
@@ -63,7 +64,7 @@ def edit(writer: ChunkWriter, kind: str, choose: random.Random) -> None:
         case "folder":
             writer.delete_folder(folder)
         case _:
-            writer.maintain(finish=kind == "finish")
+            writer.maintain(finish=kind != "maintain", exact=kind == "exact")
 
 
 def nearest(dataset: lance.LanceDataset, query: npt.NDArray[np.float32], where: Filters) -> list[float]:
@@ -96,13 +97,18 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
         dataset = open_dataset(directory)
         stored = answers(snapshot_of(dataset, empty, directory))
         assert stored == answers(snapshot_of(dataset, kept, directory))  # with rows of the version before
-        kept.load(LanceVersion(dataset, directory))
+        version = LanceVersion(dataset, directory)
+        kept.load(version)
+        whole = kept.whole(version)
+        assert whole is not None
+        if kind == "exact":
+            assert whole.lexical(["w1"], 20, EVERYTHING) is not None
         for n, where in enumerate(FILTERS):
             exact = [found.score for found in snapshot_of(dataset, kept, directory).semantic(unit(n), 20, where)]
             assert exact == pytest.approx(nearest(dataset, unit(n), where)[:20], abs=1e-3)
         versions.append((dataset, stored))
-        for version, expected in versions[-2:]:
-            assert expected == answers(snapshot_of(version, kept, directory))
+        for old, expected in versions[-2:]:
+            assert expected == answers(snapshot_of(old, kept, directory))
 
 
 def test_rows_in_memory_are_not_read_again(directory: Path, writer: ChunkWriter) -> None:
@@ -112,10 +118,10 @@ def test_rows_in_memory_are_not_read_again(directory: Path, writer: ChunkWriter)
     resident = ResidentRows(MUCH)
     resident.load(LanceVersion(dataset, directory))
     snapshot = snapshot_of(dataset, resident, directory)
-    before = snapshot.semantic(unit(1), 5, EVERYTHING)
-    for data in (directory / TABLE_DIRECTORY / "data").iterdir():
-        data.unlink()
-    assert snapshot.semantic(unit(1), 5, EVERYTHING) == before
+    before = snapshot.semantic(unit(1), 5, EVERYTHING), snapshot.lexical(["w1", "w5"], 5, EVERYTHING)
+    for kind in ("data", "_indices"):
+        shutil.rmtree(directory / TABLE_DIRECTORY / kind)
+    assert (snapshot.semantic(unit(1), 5, EVERYTHING), snapshot.lexical(["w1", "w5"], 5, EVERYTHING)) == before
 
 
 def test_equal_vectors_come_by_path_however_many_there_are(directory: Path, writer: ChunkWriter) -> None:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from everfind_core.model import FileRef
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_searcher.store.copies import Addresses
 
 _SPARE: Final = 16
 """Rows found beyond the limit, so that rows of equal score are cut by name and not by chance."""
@@ -18,23 +17,28 @@ _SPARE: Final = 16
 _MOST: Final = 4_096
 """Rows that are found at most where more of equal score stand at the limit."""
 
-Scored: TypeAlias = tuple[Addresses, npt.NDArray[np.float32]]
+Rows: TypeAlias = npt.NDArray[np.integer]
+"""Rows by their numbers, whatever whoever reads them counts by."""
+
+Scored: TypeAlias = tuple[Rows, npt.NDArray[np.float32]]
 """Rows, best first, and their scores."""
 
 
 def best(
-    find: Callable[[int], Scored], read: Callable[[Addresses], Sequence[StoredChunk]], limit: int
+    find: Callable[[int], Scored], read: Callable[[Rows], Sequence[StoredChunk]], limit: int
 ) -> Sequence[ScoredChunk]:
     """The first ``limit`` rows by score, then by folder, path and line.
 
     ``find`` gives so many of the best rows as it is asked for, ``read`` what stands in them.
     """
     count = limit + _SPARE
-    addresses, scores = find(count)
+    rows, scores = find(count)
     while len(scores) == count < _MOST and scores[-1] == scores[limit - 1]:
         count = min(4 * count, _MOST)
-        addresses, scores = find(count)
-    return sorted(map(ScoredChunk, read(addresses), scores.tolist()), key=_order)[:limit]
+        rows, scores = find(count)
+    if (scores[1:] < scores[:-1]).all():  # most often: nothing is left to order
+        return list(map(ScoredChunk, read(rows[:limit]), scores[:limit].tolist()))
+    return sorted(map(ScoredChunk, read(rows), scores.tolist()), key=_order)[:limit]
 
 
 def _order(found: ScoredChunk) -> tuple[float, FileRef, int, int]:

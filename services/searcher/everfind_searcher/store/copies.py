@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from everfind_core.model import Filters
 from everfind_core.ports import StoredChunk
+from everfind_searcher.store.postings import Postings
 from everfind_searcher.store.short import ShortVectors
 
-Addresses: TypeAlias = npt.NDArray[np.uint64]
+Addresses: TypeAlias = npt.NDArray[np.integer]
 """Rows by where they are: the fragment's number, then 32 bits for the place in it."""
 
 Places: TypeAlias = npt.NDArray[np.int32]
@@ -33,7 +34,7 @@ class Copy:
 
     ``places`` says which row stands at an offset of the fragment, ``ABSENT`` where none does. ``vectors`` has shape
     (rows, dimensions), with the column's numbers, and ``short`` stands for them where they stay in memory; ``lengths``
-    are their norms, 0 where a row has no vector.
+    are their norms, 0 where a row has no vector. ``postings`` are those of the rows' terms, by the same places.
     """
 
     places: Places
@@ -41,25 +42,32 @@ class Copy:
     vectors: npt.NDArray[np.floating]
     short: ShortVectors | None
     lengths: npt.NDArray[np.float32]
+    postings: Postings | None
     size: int
     """In bytes."""
 
     @classmethod
     def of(
-        cls, places: Places, chunks: Sequence[StoredChunk], vectors: npt.NDArray[np.float16], column_bytes: int
+        cls,
+        places: Places,
+        chunks: Sequence[StoredChunk],
+        vectors: npt.NDArray[np.float16],
+        postings: Postings,
+        column_bytes: int,
     ) -> Copy:
         """A copy that stays; ``vectors`` are zero where a row has none, ``column_bytes`` are all else as read."""
         matrix = vectors.astype(np.float32)
         short = ShortVectors.of(matrix)
         lengths = np.linalg.norm(matrix, axis=1)
-        numbers = vectors.nbytes + short.nbytes + lengths.nbytes + places.nbytes
-        return cls(places, chunks, vectors, short, lengths, column_bytes + ROW_BYTES * len(chunks) + numbers)
+        numbers = vectors.nbytes + short.nbytes + lengths.nbytes + places.nbytes + postings.nbytes
+        size = column_bytes + ROW_BYTES * len(chunks) + numbers
+        return cls(places, chunks, vectors, short, lengths, postings, size)
 
     @classmethod
     def passing(cls, vectors: npt.NDArray[np.float32]) -> Copy:
         """The vectors of a fragment alone, for one question: to shorten them costs more than to compare them."""
         places = np.arange(len(vectors), dtype=np.int32)
-        return cls(places, (), vectors, None, np.linalg.norm(vectors, axis=1), vectors.nbytes)
+        return cls(places, (), vectors, None, np.linalg.norm(vectors, axis=1), None, vectors.nbytes)
 
     def at(self, addresses: Addresses) -> Places:
         """The places of rows of this fragment."""
@@ -85,6 +93,10 @@ class Version(Protocol):
 
     def copy(self, fragment: int) -> Copy:
         """Read a fragment into memory."""
+        ...
+
+    def is_settled(self) -> bool:
+        """Whether the store's BM25 counts its rows and no others."""
         ...
 
     def rows(self, where: Filters) -> Addresses:

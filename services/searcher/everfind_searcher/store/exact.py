@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from everfind_core.errors import InvalidRequestError
-from everfind_searcher.store.copies import Addresses, Copy, Places
+from everfind_searcher.store.best import Rows, Scored
+from everfind_searcher.store.copies import Copy, Places
 from everfind_searcher.store.short import ROUNDING, ShortVectors
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Rows of one copy that match; each has a vector. ``scales`` make cosines of the products with a query."""
+    """Rows of one copy that match; each has a vector.
+
+    ``rows`` are their numbers to whoever asks, ``places`` those in the copy, None for all of it. ``scales`` make
+    cosines of the products with a query.
+    """
 
     copy: Copy
-    addresses: Addresses
-    places: Places
+    rows: Rows
+    places: Places | None
     scales: npt.NDArray[np.float32]
 
     @classmethod
-    def of(cls, copy: Copy, addresses: Addresses, places: Places) -> Selection:
+    def of(cls, copy: Copy, rows: Rows, places: Places) -> Selection:
         """Those of the rows that have a vector."""
         there = copy.lengths[places] > 0
         places = places[there]
         scales = np.float32(1) if copy.short is None else copy.short.scales[places]
-        return cls(copy, addresses[there], places, scales / copy.lengths[places])
+        every = np.array_equal(places, np.arange(len(copy.lengths)))
+        return cls(copy, rows[there], None if every else places, scales / copy.lengths[places])
+
+    def at(self, which: Rows) -> Rows:
+        """The places in the copy of some of the rows."""
+        return which if self.places is None else self.places[which]
 
     def likeness(self, query: npt.NDArray[np.float32], short: ShortVectors) -> npt.NDArray[np.float32]:
         """What the rows' cosines are in proportion to, but for :meth:`doubt`; ``short`` is the query shortened.
@@ -37,10 +47,10 @@ class Selection:
         """
         found: npt.NDArray[np.float32]
         if self.copy.short is None:
-            found = np.einsum("ij,j->i", self.copy.vectors, query)[self.places] * self.scales
+            found = np.einsum("ij,j->i", self.copy.vectors, query)
         else:
-            found = self.copy.short.products(short)[self.places] * (self.scales * short.scales[0])
-        return found
+            found = self.copy.short.products(short) * short.scales[0]
+        return (found if self.places is None else found[self.places]) * self.scales
 
     def doubt(self, short: ShortVectors) -> float:
         """How far a likeness can be wrong, as a share of the query's length."""
@@ -50,7 +60,8 @@ class Selection:
 class Nearest:
     """What of some rows is nearest to one query.
 
-    All are compared by their shortened vectors, and those that may be among the nearest then by their own.
+    All are compared by their shortened vectors, the likely ones by their own, and then the few others that may be as
+    near as those.
     """
 
     def __init__(self, selections: Sequence[Selection], query: npt.NDArray[np.float32]) -> None:
@@ -60,30 +71,42 @@ class Nearest:
         short = ShortVectors.of(self._query[None])
         none = np.zeros(0, np.float32)
         self._likeness = np.concatenate([none, *(one.likeness(self._query, short) for one in selections)])
-        doubt = max((one.doubt(short) for one in selections), default=0.0)
-        self._doubt = doubt * float(np.linalg.norm(self._query))
-        self._starts = np.cumsum([0, *(len(one.places) for one in selections)])
+        self._length = float(np.linalg.norm(self._query))
+        self._doubt = max((one.doubt(short) for one in selections), default=0.0) + ROUNDING
+        self._starts = np.cumsum([0, *(len(one.rows) for one in selections)])
 
-    def best(self, count: int) -> tuple[Addresses, npt.NDArray[np.float32]]:
+    def best(self, count: int) -> Scored:
         """The ``count`` nearest rows, nearest first, and their cosines."""
-        rows = self._possible(count)
-        borders = np.searchsorted(rows, self._starts)
-        parts = [
-            (one, rows[start:end] - first)
-            for one, first, start, end in zip(self._selections, self._starts, borders, borders[1:], strict=False)
-        ]
-        addresses = np.concatenate([np.zeros(0, np.uint64), *(one.addresses[which] for one, which in parts)])
-        none = np.zeros((0, len(self._query)), np.float32)
-        stored = np.concatenate([none, *(one.copy.vectors[one.places[which]] for one, which in parts)])
-        return nearest(addresses, cosines(stored, self._query), count)
+        least = _last_of_highest(self._likeness, count)
+        likely = np.flatnonzero(self._likeness >= least)
+        found = self._cosines(likely)
+        enough = (_last_of_highest(found, count) - self._doubt) * self._length
+        others = np.flatnonzero((self._likeness >= enough) & (self._likeness < least))
+        compared = np.concatenate([likely, others])
+        chosen, scores = nearest(compared, np.concatenate([found, self._cosines(others)]), count)
+        return self._numbers(chosen), scores
 
-    def _possible(self, count: int) -> npt.NDArray[np.intp]:
-        """Rows that may be among the ``count`` nearest, and with certainty all of those."""
-        rows = len(self._likeness)
-        if count >= rows:
-            return np.arange(rows)
-        least = np.partition(self._likeness, rows - count)[rows - count]
-        return np.flatnonzero(self._likeness >= least - 2 * self._doubt)
+    def _cosines(self, chosen: Rows) -> npt.NDArray[np.float32]:
+        stored = np.zeros((len(chosen), len(self._query)), np.float32)
+        lengths = np.zeros(len(chosen), np.float32)
+        for one, where, own in self._by_selection(chosen):
+            places = one.at(own)
+            stored[where] = one.copy.vectors[places]
+            lengths[where] = one.copy.lengths[places]
+        return cosines(stored, lengths, self._query)
+
+    def _numbers(self, chosen: Rows) -> Rows:
+        numbers: Rows = np.zeros(len(chosen), np.uint64)
+        for one, where, own in self._by_selection(chosen):
+            numbers[where] = one.rows[own]
+        return numbers
+
+    def _by_selection(self, chosen: Rows) -> Iterator[tuple[Selection, Rows, Rows]]:
+        """Those of ``chosen`` that are of one selection: which, and their numbers in it."""
+        owners = np.searchsorted(self._starts, chosen, side="right") - 1
+        for owner in np.unique(owners).tolist():
+            where = np.flatnonzero(owners == owner)
+            yield self._selections[owner], where, chosen[where] - self._starts[owner]
 
 
 def asked_vector(vector: npt.NDArray[np.float32], dimensions: int) -> npt.NDArray[np.float32]:
@@ -105,17 +128,23 @@ def rounded(query: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return query.astype(np.float16).astype(np.float32)
 
 
-def cosines(stored: npt.NDArray[np.float32], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """The cosine of each row with the query; equal rows get equal cosines wherever they lie."""
-    lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(query)
+def cosines(
+    stored: npt.NDArray[np.float32], lengths: npt.NDArray[np.float32], query: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """The cosine of each row, of these lengths, with the query; equal rows get equal cosines wherever they lie."""
+    both = lengths * np.linalg.norm(query)
     products = (stored * query).sum(axis=1)
-    found: npt.NDArray[np.float32] = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    found: npt.NDArray[np.float32] = np.divide(products, both, out=np.zeros_like(both), where=both > 0)
     return found
 
 
-def nearest(
-    addresses: Addresses, scores: npt.NDArray[np.float32], count: int
-) -> tuple[Addresses, npt.NDArray[np.float32]]:
+def nearest(rows: Rows, scores: npt.NDArray[np.float32], count: int) -> Scored:
     """The ``count`` rows with the highest scores, highest first."""
     first = np.argsort(-scores, kind="stable")[:count]
-    return addresses[first], scores[first]
+    return rows[first], scores[first]
+
+
+def _last_of_highest(numbers: npt.NDArray[np.float32], count: int) -> float:
+    """The lowest of the ``count`` highest numbers; below all where there are fewer."""
+    last = len(numbers) - count
+    return float(np.partition(numbers, last)[last]) if last >= 0 else -np.inf

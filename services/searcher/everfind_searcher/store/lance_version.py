@@ -12,11 +12,11 @@ import numpy as np
 
 from everfind_core.model import Filters
 from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
-from everfind_core.store_schema import HIT_COLUMNS, VECTOR
+from everfind_core.store_schema import HIT_COLUMNS, TERMS, VECTOR, index_name
 from everfind_searcher.store.copies import ABSENT, OFFSETS, Addresses, Copy
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.filters import condition
-from everfind_searcher.store.rows import chunks, vectors
+from everfind_searcher.store.rows import chunks, postings, vectors
 
 ADDRESS: Final = "_rowaddr"
 
@@ -46,14 +46,22 @@ class LanceVersion:
         """Read a fragment into memory."""
         with self._errors():
             found = self._fragment(fragment)
-            scanner = found.scanner(columns=[*HIT_COLUMNS, VECTOR], with_row_address=True)
+            scanner = found.scanner(columns=[*HIT_COLUMNS, TERMS, VECTOR], with_row_address=True)
             rows = scanner.to_table().combine_chunks()
             places = np.full(found.physical_rows, ABSENT, dtype=np.int32)
         places[rows[ADDRESS].to_numpy() & np.uint64(OFFSETS)] = np.arange(rows.num_rows, dtype=np.int32)
         matrix = vectors(rows).copy()
         matrix[rows[VECTOR].is_null().to_numpy(zero_copy_only=False)] = 0
         columns = rows.select(HIT_COLUMNS)
-        return Copy.of(places, chunks(columns), matrix, columns.nbytes)
+        return Copy.of(places, chunks(columns), matrix, postings(rows), columns.nbytes)
+
+    def is_settled(self) -> bool:
+        """Whether the structure that BM25 asks covers all rows, and none that was replaced or removed."""
+        with self._errors():
+            fragments = [fragment.metadata for fragment in self._dataset.get_fragments()]
+            indices = self._dataset.describe_indices()
+        covered = {f for one in indices if one.name == index_name(TERMS) for s in one.segments for f in s.fragment_ids}
+        return covered == {one.id for one in fragments} and not any(one.num_deletions for one in fragments)
 
     def rows(self, where: Filters) -> Addresses:
         """The rows that pass ``where``."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,27 +19,24 @@ import numpy as np
 import numpy.typing as npt
 
 from everfind_core.errors import EverfindError
-from everfind_core.model import Filters
 from everfind_core.ports import StoredChunk
 from everfind_searcher.remembered import Remembered
 from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Addresses, Copy, Version
-from everfind_searcher.store.exact import Selection
+from everfind_searcher.store.whole import WholeVersion
 
-_SELECTIONS: Final = 16
-"""So many filters' rows are remembered; an entry takes 16 bytes a row."""
+_VERSIONS: Final = 2
+"""So many versions are remembered as wholes, for those who still ask the one before."""
 
 _MANY: Final = 1_000
 """So many rows read at once are worth a full garbage collection."""
 
-Selections = Sequence[Selection]
-
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What is in memory now, and which rows of a version passed a filter, as far as that was asked."""
+    """What is in memory now, and the versions of which that is all."""
 
     copies: Mapping[int, Copy]
-    selections: Remembered[tuple[int, Filters], Selections] = field(default_factory=lambda: Remembered(_SELECTIONS))
+    wholes: Remembered[int, WholeVersion] = field(default_factory=lambda: Remembered(_VERSIONS))
 
 
 class ResidentRows:
@@ -121,15 +118,12 @@ class ResidentRows:
                 there[positions] = True
         return there
 
-    def selected(self, version: Version, where: Filters) -> Selections | None:
-        """The rows of this version that pass ``where``; None unless the whole version is in memory."""
+    def whole(self, version: Version) -> WholeVersion | None:
+        """All of this version; None unless it is in memory."""
         held = self._held
-        key = (version.number, where)
-        known = held.selections.get(key)
-        if known is None and all(number in held.copies for number in version.fragments()):
-            known = _selected(held.copies, version.rows(where))
-            if known is not None:
-                held.selections.put(key, known)
+        known = held.wholes.get(version.number)
+        if known is None and (known := WholeVersion.of(version, held.copies)) is not None:
+            held.wholes.put(version.number, known)
         return known
 
     def _fits(self, version: Version, fragment: int) -> bool:
@@ -137,18 +131,6 @@ class ResidentRows:
         rows = sum(len(copy.chunks) for copy in self._held.copies.values())
         expected = version.count(fragment) * self.size / rows if rows else 0
         return self.size + expected <= self._limit
-
-
-def _selected(copies: Mapping[int, Copy], addresses: Addresses) -> Selections | None:
-    fragments = addresses >> np.uint64(OFFSET_BITS)
-    selections = []
-    for number in np.unique(fragments).tolist():
-        own = addresses[fragments == number]
-        places = copies[number].at(own)
-        if (places == ABSENT).any():  # deleted since, but not in this version
-            return None
-        selections.append(Selection.of(copies[number], own, places))
-    return selections
 
 
 def _leave_alone_what_is_there() -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
@@ -27,6 +28,7 @@ from everfind_core.store_schema import (
     TERMS,
     VECTOR,
 )
+from everfind_searcher.store.postings import Postings
 
 _REF: Final = "ref"
 _FIELDS: Final = tuple(field.name for field in fields(StoredChunk))
@@ -58,6 +60,14 @@ def vectors(rows: pa.Table) -> npt.NDArray[np.float16]:
     dimensions = column.type.list_size
     numbers: npt.NDArray[np.float16] = column.values.to_numpy(zero_copy_only=False).reshape(-1, dimensions)
     return numbers[column.offset : column.offset + len(column)]
+
+
+def postings(rows: pa.Table) -> Postings:
+    """Where the rows' terms stand, each row by its place in ``rows``."""
+    tokens = pc.call_function("split_pattern", [rows[TERMS].combine_chunks()], pc.SplitPatternOptions(" "))
+    lengths = np.diff(tokens.offsets.to_numpy())
+    told = tokens.flatten().dictionary_encode()
+    return Postings.counted(told.dictionary.to_pylist(), told.indices.to_numpy(), lengths)
 
 
 def _shared(values: Sequence[str]) -> list[str]:

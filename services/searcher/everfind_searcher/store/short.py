@@ -47,8 +47,9 @@ class ShortVectors:
 
         Times both scales it is the rows' own product, but for :meth:`doubt`.
         """
-        products: npt.NDArray[np.float64] = np.asarray(simsimd.cdist(query.numbers, self.numbers, "dot"))[0]
-        return products.astype(np.float32)
+        found = simsimd.cdist(query.numbers, self.numbers, "dot", out_dtype="float32")
+        products: npt.NDArray[np.float32] = np.asarray(found)[0]
+        return products
 
     def doubt(self, query: ShortVectors) -> float:
         """How far a product can be wrong, as a share of both lengths."""

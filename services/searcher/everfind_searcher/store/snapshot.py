@@ -33,10 +33,11 @@ from everfind_core.store_schema import (
     sql_in,
     sql_string,
 )
-from everfind_searcher.store.best import Scored, best
+from everfind_searcher.store.best import Rows, Scored, best
+from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import Addresses
 from everfind_searcher.store.errors import translate
-from everfind_searcher.store.exact import Nearest, asked_vector, cosines, nearest, rounded
+from everfind_searcher.store.exact import asked_vector, cosines, nearest, rounded
 from everfind_searcher.store.filters import condition
 from everfind_searcher.store.lance_version import ADDRESS, LanceVersion
 from everfind_searcher.store.resident import ResidentRows
@@ -77,8 +78,8 @@ class LanceSnapshot:
         if limit < 1 or not query.any():
             return ()
         matching = condition(where)
-        if (selections := self._resident.selected(self._version, where)) is not None:
-            return best(Nearest(selections, query).best, self._chunks, limit)
+        if (whole := self._resident.whole(self._version)) is not None:
+            return whole.semantic(query, limit, where)
 
         def find(count: int) -> Scored:
             near = {"column": VECTOR, "q": query, "k": REFINE_FACTOR * count, "metric": METRIC, "nprobes": PROBES}
@@ -92,13 +93,17 @@ class LanceSnapshot:
 
         A term counts once, however often it stands in ``terms``.
         """
-        text = " ".join(dict.fromkeys(terms)).encode("utf-8", "replace").decode()
-        if limit < 1 or not text.strip():
+        tokens = tokens_of(terms)
+        if limit < 1 or not tokens:
             return ()
         matching = condition(where)
+        if whole := self._resident.whole(self._version):
+            found = whole.lexical(tokens, limit, where)
+            if found is not None:
+                return found
 
         def find(count: int) -> Scored:
-            query = MatchQuery(text, TERMS)
+            query = MatchQuery(" ".join(tokens), TERMS)
             found = self._scan(columns=[_SCORE], full_text_query=query, limit=count, filter=matching, prefilter=True)
             return found[ADDRESS].to_numpy(), found[_SCORE].to_numpy()
 
@@ -139,9 +144,10 @@ class LanceSnapshot:
         missing = ~self._resident.vectors(addresses, into=compared)
         if missing.any():
             compared[missing] = vectors(self._stored(addresses[missing], [VECTOR]))
-        return nearest(addresses, cosines(compared, rounded(query)), count)
+        lengths = np.linalg.norm(compared, axis=1)
+        return nearest(addresses, cosines(compared, lengths, rounded(query)), count)
 
-    def _chunks(self, addresses: Addresses) -> list[StoredChunk]:
+    def _chunks(self, addresses: Rows) -> list[StoredChunk]:
         """The rows at ``addresses``, in that order: from memory, and those that are not there from the store."""
         found = self._resident.chunks(addresses)
         missing = [position for position, chunk in enumerate(found) if chunk is None]

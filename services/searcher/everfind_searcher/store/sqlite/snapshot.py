@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -12,12 +13,12 @@ import numpy.typing as npt
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.sqlite_schema import COLUMNS, DIMENSIONS, NAMES, TERMS, TEXTS, chunk_of
-from everfind_searcher.store.best import Scored, best
-from everfind_searcher.store.copies import OFFSETS, Addresses
+from everfind_searcher.store.best import Rows, Scored, best
+from everfind_searcher.store.bm25 import tokens_of
+from everfind_searcher.store.copies import OFFSETS
 from everfind_searcher.store.exact import Nearest, Selection, asked_vector, nearest
 from everfind_searcher.store.resident import ResidentRows
-from everfind_searcher.store.sqlite.bm25 import score
-from everfind_searcher.store.sqlite.version import SqliteVersion, shared_chunks
+from everfind_searcher.store.sqlite.version import SqliteVersion, shared_chunks, stored_postings
 
 _ROWS_A_QUERY: Final = 500
 _SHORT: Final = ", ".join(COLUMNS)
@@ -46,9 +47,8 @@ class SqliteSnapshot:
         query = asked_vector(vector, self._dimensions())
         if limit < 1 or not query.any():
             return ()
-        selections = self._resident.selected(self._version, where)
-        if selections is not None:
-            return best(Nearest(selections, query).best, self._chunks, limit)
+        if (whole := self._resident.whole(self._version)) is not None:
+            return whole.semantic(query, limit, where)
 
         def find(count: int) -> Scored:
             found = [Nearest([one], query).best(count) for one in self._selections(where)]
@@ -63,9 +63,13 @@ class SqliteSnapshot:
 
         A term counts once, however often it stands in ``terms``.
         """
-        tokens = _tokens(terms)
+        tokens = tokens_of(terms)
         if limit < 1 or not tokens:
             return ()
+        whole = self._resident.whole(self._version)
+        found = None if whole is None else whole.lexical(tokens, limit, where)
+        if found is not None:
+            return found
         return best(lambda count: self._score(TERMS, tokens, count, where), self._chunks, limit)
 
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
@@ -94,7 +98,7 @@ class SqliteSnapshot:
 
     def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
         """Chunks whose names hold any of ``tokens``, by folder, path and line; see the port."""
-        wanted = _tokens(tokens)
+        wanted = tokens_of(tokens)
         if limit < 1 or not wanted:
             return ()
         addresses, _ = self._score(NAMES, wanted, limit, where)
@@ -107,9 +111,12 @@ class SqliteSnapshot:
         return int(dimensions)
 
     def _score(self, field: int, tokens: Sequence[str], count: int, where: Filters) -> Scored:
-        passing = self._version.passing(where)
+        passing = np.concatenate([np.zeros(0, bool), *self._version.passing(where).values()])
+        numbers = list(self._version.parts)
         with self._version.reading() as db:
-            return score(db, self._version.parts, passing, field=field, tokens=tokens, count=count)
+            finds = [partial(stored_postings, db, number, field) for number in numbers]
+            rows, scores = self._version.scorer(field).best(finds, tokens, passing, count)
+        return self._version.addresses(rows), scores
 
     def _selections(self, where: Filters) -> Iterator[Selection]:
         """The rows that pass, with their vectors: of one fragment at a time."""
@@ -119,7 +126,7 @@ class SqliteSnapshot:
             own = addresses[fragments == number]
             yield Selection.of(self._version.vectors(number), own, (own & np.uint64(OFFSETS)).astype(np.int32))
 
-    def _chunks(self, addresses: Addresses) -> list[StoredChunk]:
+    def _chunks(self, addresses: Rows) -> list[StoredChunk]:
         """The rows at ``addresses``, in that order: from memory, and those that are not there from the file."""
         found = self._resident.chunks(addresses)
         missing = [position for position, chunk in enumerate(found) if chunk is None]
@@ -128,7 +135,7 @@ class SqliteSnapshot:
                 found[position] = chunk
         return [chunk for chunk in found if chunk is not None]
 
-    def _read(self, addresses: Addresses, texts: str) -> list[StoredChunk]:
+    def _read(self, addresses: Rows, texts: str) -> list[StoredChunk]:
         """The rows at ``addresses``, in that order, from the file."""
         wanted: list[int] = addresses.tolist()
         rows: dict[int, Sequence[Any]] = {}
@@ -153,9 +160,3 @@ def _whole_chunk(ref: FileRef, row: Sequence[Any]) -> StoredChunk:
     middle = len(COLUMNS)
     vector = None if row[-1] is None else np.frombuffer(row[-1], "<f2")
     return chunk_of(row[:middle], ref, row[middle:-1], vector)
-
-
-def _tokens(terms: Sequence[str]) -> Sequence[str]:
-    """The tokens that ``terms`` are made of, each once."""
-    texts = (term.encode("utf-8", "replace").decode() for term in terms)
-    return list(dict.fromkeys(token for text in texts for token in text.split()))

@@ -13,18 +13,28 @@ import numpy.typing as npt
 
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import StoredChunk
-from everfind_core.sqlite_schema import COLUMNS, OLDEST, chunk_of, first_address, unpack_lengths
+from everfind_core.sqlite_schema import (
+    COLUMNS,
+    FIELDS,
+    OLDEST,
+    TERMS,
+    chunk_of,
+    first_address,
+    unpack_lengths,
+    unpack_postings,
+)
 from everfind_core.store_errors import damaged
 from everfind_searcher.remembered import Remembered
+from everfind_searcher.store.best import Rows
+from everfind_searcher.store.bm25 import Mask, TermScorer
 from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, ROW_BYTES, Addresses, Copy
+from everfind_searcher.store.postings import Found, Postings
 from everfind_searcher.store.sqlite.connections import Connections
 from everfind_searcher.store.sqlite.filters import Condition, condition
 
 _FILTERS: Final = 16
 _SHORT: Final = ", ".join(COLUMNS)
 _CHARACTER_BYTES: Final = 1.1
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,7 @@ class SqliteVersion:
         self._connections = connections
         self._generation = generation
         self._passing = Remembered[Filters, Mapping[int, Mask]](_FILTERS)
+        self._scorers = Remembered[int, TermScorer](len(FIELDS))
         self.parts = parts
 
     @property
@@ -66,10 +77,11 @@ class SqliteVersion:
                 _borders(fragment),
             ).fetchall()
             matrix = self._vectors(db, fragment, len(self.parts[fragment].live))
+            postings = _postings(db, fragment, self.parts[fragment].lengths[TERMS])
         chunks = shared_chunks(rows)
         texts = int(_CHARACTER_BYTES * sum(len(chunk.text) for chunk in chunks))
         places = np.arange(len(chunks), dtype=np.int32)
-        return Copy.of(places, chunks, matrix.astype(np.float16), texts + ROW_BYTES * len(chunks))
+        return Copy.of(places, chunks, matrix.astype(np.float16), postings, texts + ROW_BYTES * len(chunks))
 
     def vectors(self, fragment: int) -> Copy:
         """The same without what stands in the rows."""
@@ -90,6 +102,27 @@ class SqliteVersion:
             known = self._masks(condition(where))
             self._passing.put(where, known)
         return known
+
+    def is_settled(self) -> bool:
+        """Always: what was removed counts in no statistic."""
+        return True
+
+    def scorer(self, field: int) -> TermScorer:
+        """What scores the rows by a field."""
+        known = self._scorers.get(field)
+        if known is None:
+            live = np.concatenate([np.zeros(0, bool), *(part.live for part in self.parts.values())])
+            known = TermScorer([part.lengths[field] for part in self.parts.values()], live)
+            self._scorers.put(field, known)
+        return known
+
+    def addresses(self, rows: Rows) -> Addresses:
+        """Where rows are that are numbered through all fragments."""
+        starts = np.cumsum([0, *(len(part.live) for part in self.parts.values())])
+        owners = np.searchsorted(starts, rows, side="right") - 1
+        firsts = np.array([first_address(number) for number in self.parts] or [0], dtype=np.uint64)
+        found: Addresses = firsts[owners] + (rows - starts[owners]).astype(np.uint64)
+        return found
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -142,6 +175,23 @@ def read_parts(db: sqlite3.Connection, known: Mapping[int, Part]) -> Mapping[int
         live[gone[numbers == number] & np.uint64(OFFSETS)] = False
         parts[number] = Part(known[number].lengths if number in known else _lengths(db, number), live)
     return parts
+
+
+def stored_postings(db: sqlite3.Connection, fragment: int, field: int, token: str) -> Found | None:
+    """The rows of a fragment that a token stands in; None if none does."""
+    statement = "SELECT data FROM postings WHERE fragment = ? AND field = ? AND term = ?"
+    found = db.execute(statement, (fragment, field, token)).fetchone()
+    return None if found is None else unpack_postings(found[0])
+
+
+def _postings(db: sqlite3.Connection, fragment: int, lengths: npt.NDArray[np.uint32]) -> Postings:
+    """All postings of a fragment's terms."""
+    found = db.execute("SELECT term, data FROM postings WHERE fragment = ? AND field = ?", (fragment, TERMS)).fetchall()
+    each = [unpack_postings(data) for _, data in found]
+    sizes = np.array([len(places) for places, _ in each], dtype=np.int64)
+    places = np.concatenate([np.zeros(0, np.uint32), *(places for places, _ in each)])
+    counts = np.concatenate([np.zeros(0, np.uint16), *(counts for _, counts in each)])
+    return Postings.of([term for term, _ in found], sizes, places, counts, lengths)
 
 
 def shared_chunks(rows: Sequence[Sequence[Any]]) -> list[StoredChunk]:

@@ -1,0 +1,83 @@
+"""BM25 as Lance computes it, over postings of our own: the same numbers, to the last bit.
+
+Robertson's weights with k1 1.2 and b 0.75, an inverse document frequency that is never below zero, and a term of the
+query counted once, all in single precision and added in the query's order. What was removed counts in no statistic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from everfind_searcher.store.postings import Found
+
+K1: Final = np.float32(1.2)
+B: Final = np.float32(0.75)
+_HALF: Final = np.float32(0.5)
+_ONE: Final = np.float32(1)
+
+Mask = npt.NDArray[np.bool_]
+
+Find = Callable[[str], Found | None]
+"""Gives the rows of one fragment that a term stands in."""
+
+
+def tokens_of(terms: Sequence[str]) -> Sequence[str]:
+    """The tokens that ``terms`` are made of, each once, as texts that a store can hold."""
+    texts = (term.encode("utf-8", "replace").decode() for term in terms)
+    return list(dict.fromkeys(token for text in texts for token in text.split()))
+
+
+class TermScorer:
+    """Scores the rows of one version by one field, all fragments' rows one after another. Thread-safe."""
+
+    def __init__(self, lengths: Sequence[npt.NDArray[np.uint32]], live: Mask) -> None:
+        """``lengths`` are the tokens of each fragment's rows; those of all of them that are ``live`` count."""
+        self.starts: Sequence[int] = np.cumsum([0, *map(len, lengths)]).tolist()
+        self._live = None if live.all() else live
+        everything = np.concatenate([np.zeros(0, np.uint32), *lengths])
+        self._rows = np.float32(live.sum())
+        total = np.float32(everything[live].sum())
+        average = total / self._rows if self._rows and total else _ONE
+        self._norms = K1 * (_ONE - B + B * everything.astype(np.float32) / average)
+
+    def best(
+        self, finds: Sequence[Find], tokens: Sequence[str], passing: Mask | None, count: int
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+        """The ``count`` rows that match ``tokens`` best, best first, and their scores.
+
+        ``finds`` are of the fragments in their order. Only rows in ``passing`` are found, all where that is None.
+        """
+        sums = np.zeros(len(self._norms), np.float32)
+        for token in tokens:
+            if (found := self._gather(finds, token)) is not None:
+                rows, counts = found
+                sums[rows] += self._weight(rows) * ((K1 + _ONE) * counts / (counts + self._norms[rows]))
+        if passing is not None:
+            sums[~passing] = 0
+        return _highest(sums, count)
+
+    def _gather(self, finds: Sequence[Find], token: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]] | None:
+        found = [(start, *one) for start, find in zip(self.starts, finds, strict=False) if (one := find(token))]
+        if not found:
+            return None
+        rows = np.concatenate([places.astype(np.intp) + start for start, places, _ in found])
+        return rows, np.concatenate([counts.astype(np.float32) for _, _, counts in found])
+
+    def _weight(self, rows: npt.NDArray[np.intp]) -> np.float32:
+        """The inverse document frequency of a term that stands in these rows."""
+        frequency = np.float32(len(rows) if self._live is None else self._live[rows].sum())
+        return np.float32(math.log((self._rows - frequency + _HALF) / (frequency + _HALF) + _ONE))
+
+
+def _highest(sums: npt.NDArray[np.float32], count: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+    """The places of the ``count`` highest sums above zero, highest first, and those."""
+    least = np.partition(sums, len(sums) - count)[len(sums) - count] if count < len(sums) else 0
+    rows = np.flatnonzero(sums >= least if least > 0 else sums > 0)
+    scores = sums[rows]
+    first = np.argsort(-scores, kind="stable")[:count]
+    return rows[first], scores[first]

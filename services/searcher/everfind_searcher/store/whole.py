@@ -1,0 +1,120 @@
+"""A version of a table all of whose rows are in memory: both arms answer from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from everfind_core.model import Filters
+from everfind_core.ports import ScoredChunk, StoredChunk
+from everfind_searcher.remembered import Remembered
+from everfind_searcher.store.best import Rows, Scored, best
+from everfind_searcher.store.bm25 import Mask, TermScorer
+from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, Addresses, Copy, Version
+from everfind_searcher.store.exact import Nearest, Selection
+
+_FILTERS: Final = 16
+"""So many filters' rows are remembered; an entry takes some 16 bytes a row."""
+
+_EVERYTHING: Final = Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """The rows that pass a filter: those with a vector by copy, and all; None is every row of the version."""
+
+    selections: Sequence[Selection]
+    mask: Mask | None
+
+
+class WholeVersion:
+    """One version in memory, its rows numbered through all its fragments. Thread-safe."""
+
+    def __init__(self, version: Version, copies: Mapping[int, Copy], live: Rows) -> None:
+        """``copies`` are all the version's fragments, ``live`` the rows of them that it has."""
+        self._version = version
+        self._copies = copies
+        self._starts = _starts(copies)
+        self._chunks: Sequence[StoredChunk] = list(chain.from_iterable(copy.chunks for copy in copies.values()))
+        self._passing: Remembered[Filters, _Passing] = Remembered(_FILTERS)
+        mask = self._mask(live)
+        self._passing.put(_EVERYTHING, _Passing(self._selections(live), None if mask.all() else mask))
+        postings = [copy.postings for copy in copies.values() if copy.postings is not None]
+        self._finds = [one.find for one in postings]
+        self._scorer = TermScorer([one.lengths for one in postings], mask) if version.is_settled() else None
+
+    @classmethod
+    def of(cls, version: Version, copies: Mapping[int, Copy]) -> WholeVersion | None:
+        """The version with those of ``copies`` that it has; None where one is missing, or a row in one."""
+        numbers = version.fragments()
+        if not all(number in copies for number in numbers):
+            return None
+        own = {number: copies[number] for number in sorted(numbers)}
+        live = _numbered(own, version.rows(_EVERYTHING))
+        return None if live is None else cls(version, own, live)
+
+    def semantic(self, query: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        """The nearest chunks; see the port. Exact."""
+        return best(Nearest(self._that_pass(where).selections, query).best, self._read, limit)
+
+    def lexical(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk] | None:
+        """The best chunks by BM25, each of ``tokens`` once; None where the store would count other rows, too."""
+        scorer = self._scorer
+        if scorer is None:
+            return None
+        passing = self._that_pass(where).mask
+
+        def find(count: int) -> Scored:
+            return scorer.best(self._finds, tokens, passing, count)
+
+        return best(find, self._read, limit)
+
+    def _that_pass(self, where: Filters) -> _Passing:
+        known = self._passing.get(where)
+        if known is None:
+            rows = _numbered(self._copies, self._version.rows(where))
+            if rows is None:
+                raise AssertionError("a filter gave rows that the version does not have")
+            known = _Passing(self._selections(rows), self._mask(rows))
+            self._passing.put(where, known)
+        return known
+
+    def _mask(self, rows: Rows) -> Mask:
+        mask = np.zeros(self._starts[-1], dtype=bool)
+        mask[rows] = True
+        return mask
+
+    def _selections(self, rows: Rows) -> Sequence[Selection]:
+        borders = np.searchsorted(rows, self._starts)
+        parts = zip(self._copies.values(), self._starts, borders, borders[1:], strict=False)
+        return [
+            Selection.of(copy, rows[first:last], (rows[first:last] - start).astype(np.int32))
+            for copy, start, first, last in parts
+            if first < last
+        ]
+
+    def _read(self, rows: Rows) -> Sequence[StoredChunk]:
+        return [self._chunks[row] for row in rows.tolist()]
+
+
+def _starts(copies: Mapping[int, Copy]) -> Sequence[int]:
+    """The number of each copy's first row, and that of all rows."""
+    starts: list[int] = np.cumsum([0, *(len(copy.chunks) for copy in copies.values())]).tolist()
+    return starts
+
+
+def _numbered(copies: Mapping[int, Copy], addresses: Addresses) -> npt.NDArray[np.int64] | None:
+    """The rows by their numbers, ascending; None where a copy lacks one: deleted since, but not in this version."""
+    fragments = addresses >> np.uint64(OFFSET_BITS)
+    found = [np.zeros(0, np.int64)]
+    for (number, copy), start in zip(copies.items(), _starts(copies), strict=False):
+        places = copy.at(addresses[fragments == number])
+        if (places == ABSENT).any():
+            return None
+        found.append(np.sort(places).astype(np.int64) + start)
+    return np.concatenate(found)
