@@ -75,7 +75,6 @@ GONE: Final = "((address & 4294967295) + 1) * 65537 + generation"
 
 _MOST_COUNT: Final = (1 << 16) - 1
 
-Lengths = npt.NDArray[np.uint32]
 Postings = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint16]]
 """Places in a fragment that a term stands in, ascending, and how often it does."""
 

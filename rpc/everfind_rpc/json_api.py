@@ -31,8 +31,8 @@ SHOWN_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where a provider answers.
+class ApiEndpoint:
+    """Where a provider's API answers.
 
     ``url`` is the start of all its addresses, ``key`` a bearer token (empty: none), ``interval`` seconds that lie
     between two calls at least.
@@ -42,7 +42,7 @@ class Endpoint:
     key: str = field(default="", repr=False)
     interval: float = 0.0
 
-    def checked(self, setting: str) -> Endpoint:
+    def checked(self, setting: str) -> ApiEndpoint:
         """This endpoint, if it can be used; ``setting`` names it in errors.
 
         Raises:
@@ -57,13 +57,13 @@ class Endpoint:
             raise ConfigError(
                 f"{setting}: a key would go to {parts.hostname} in the clear", hint="Use its https address."
             )
-        return Endpoint(self.url.rstrip("/"), self.key, self.interval)
+        return ApiEndpoint(self.url.rstrip("/"), self.key, self.interval)
 
 
 class JsonApi:
     """One provider. Thread-safe; calls of several threads run at once, but never closer than the interval."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: ApiEndpoint) -> None:
         self.endpoint = endpoint
         self._guard = threading.Lock()
         self._next = 0.0

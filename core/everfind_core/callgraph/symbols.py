@@ -16,7 +16,7 @@ from itertools import accumulate, groupby, pairwise
 
 from everfind_core.model.symbols import Definition, Symbols, Use
 
-REVISION = "1"
+REVISION = "2"
 """Changes whenever the same symbols could be written otherwise; travels with the chunker's revision."""
 
 MAX_NAME = 100

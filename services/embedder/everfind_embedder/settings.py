@@ -108,10 +108,10 @@ def open_reranker(settings: RerankerSettings) -> Reranker | None:
         return None
     if provided := _provided(settings.model):
         from everfind_embedder.providers.reranking import WIRES, ProviderReranker
-        from everfind_rpc.json_api import Endpoint, JsonApi
+        from everfind_rpc.json_api import ApiEndpoint, JsonApi
 
         provider, name = _known(provided, WIRES, "reranker")
-        endpoint = Endpoint(settings.endpoint or WIRES[provider].url, settings.key, settings.interval)
+        endpoint = ApiEndpoint(settings.endpoint or WIRES[provider].url, settings.key, settings.interval)
         api = JsonApi(endpoint.checked("reranker_endpoint"))
         return ProviderReranker(provider, name, api, budget=settings.budget)
     from everfind_embedder.cross_encoder import LocalReranker, load_cross_encoder
@@ -219,10 +219,10 @@ def _model_directory(settings: EmbedderSettings) -> tuple[Path, str]:
 
 def _open_provider(settings: EmbedderSettings, provider: str, name: str) -> Embedder:
     from everfind_embedder.providers.embedding import WIRES, ProviderEmbedder
-    from everfind_rpc.json_api import Endpoint, JsonApi
+    from everfind_rpc.json_api import ApiEndpoint, JsonApi
 
     provider, name = _known((provider, name), WIRES, "model")
-    endpoint = Endpoint(settings.endpoint or WIRES[provider].url, settings.key).checked("model_endpoint")
+    endpoint = ApiEndpoint(settings.endpoint or WIRES[provider].url, settings.key).checked("model_endpoint")
     return ProviderEmbedder(provider, name, JsonApi(endpoint), concurrency=settings.threads, window=settings.window)
 
 

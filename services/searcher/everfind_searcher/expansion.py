@@ -13,7 +13,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError, DeadlineExceededError, ModelUnusableError, UnavailableError
 from everfind_core.parsed_json import OTHER_SHAPE
 from everfind_core.ranking import read_query
-from everfind_rpc.json_api import Endpoint, JsonApi
+from everfind_rpc.json_api import ApiEndpoint, JsonApi
 from everfind_searcher.remembered import Remembered
 
 WAYS: Final = 3
@@ -39,7 +39,7 @@ def open_expander(url: str, model: str, key: str) -> Expander | None:
         return None
     if not model:
         raise ConfigError("expansion_model: it is empty", hint="Name the model that the endpoint should use.")
-    return Expander(JsonApi(Endpoint(url, key).checked("expansion_endpoint")), model)
+    return Expander(JsonApi(ApiEndpoint(url, key).checked("expansion_endpoint")), model)
 
 
 class Expander:

@@ -341,6 +341,26 @@ def test_sentences(sentence: str, found: tuple[str, ...]) -> None:
     assert statement(f"# T\n\n{sentence}\n").superseded_by == found
 
 
+RUNNING = "These words are of running text, which is too long to stand beside a line of its own.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("# T\n\n1 March 2026\n\nText.\n", "2026-03-01"),
+        (f"# T\n\n{RUNNING}1 March 2026\n\nText.\n", ""),
+        (f"# T\n\n1 March 2026\n{RUNNING}", ""),
+    ],
+)
+def test_a_date_on_a_line_of_its_own_is_the_documents_where_no_running_text_touches_it(text: str, date: str) -> None:
+    assert statement(text).date == date
+
+
+def test_a_row_of_values_is_not_read_as_keys() -> None:
+    text = "# T\n\n| Title | Date |\n|---|---|\n| Superseded by | 2026-03-01 |\n"
+    assert life(text) == ("", "2026-03-01", (), ())
+
+
 def test_a_date_beside_the_status() -> None:
     assert life("# 7. Grammars\n\nStatus: accepted · 2026-11-30\n")[:2] == ("accepted", "2026-11-30")
     assert life("# 7. Grammars\n\n## Status\n\nAccepted (3 May 2019)\n")[:2] == ("accepted", "2019-05-03")

@@ -13,7 +13,7 @@ import pytest
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, ConfigError, EverfindError, ModelUnusableError, UnavailableError
 from everfind_rpc import json_api
-from everfind_rpc.json_api import ATTEMPTS, Endpoint, JsonApi, read_key
+from everfind_rpc.json_api import ATTEMPTS, ApiEndpoint, JsonApi, read_key
 from tests.support.providers import Answer, serve
 
 
@@ -34,7 +34,7 @@ def ask(*given: Answer, key: str = "k", **options: Any) -> tuple[Any, int]:
     """What the caller gets, and how often the provider was asked."""
     following = answers(*given)
     with serve(lambda _path, _body: next(following)) as provider:
-        api = JsonApi(Endpoint(provider.url, key))
+        api = JsonApi(ApiEndpoint(provider.url, key))
         try:
             result = api.post("/x", {"a": 1}, **options)
         except EverfindError as error:
@@ -73,7 +73,7 @@ def test_the_key_is_never_shown() -> None:
         error, _ = ask((status, "the key s3cret is bad", {}), key="s3cret")
         assert isinstance(error, EverfindError)
         assert "s3cret" not in f"{error.message}{error.hint}{error.details}"
-    assert "s3cret" not in repr(Endpoint("https://a", "s3cret"))
+    assert "s3cret" not in repr(ApiEndpoint("https://a", "s3cret"))
 
 
 def test_the_provider_says_how_long_to_wait() -> None:
@@ -91,7 +91,7 @@ def test_a_budget_bounds_the_whole_call() -> None:
 
 
 def test_nobody_there_is_said() -> None:
-    api = JsonApi(Endpoint("http://127.0.0.1:9", ""))
+    api = JsonApi(ApiEndpoint("http://127.0.0.1:9", ""))
     with pytest.raises(UnavailableError, match=r"http://127\.0\.0\.1:9 does not answer"):
         api.post("/x", {})
     api.close()
@@ -99,7 +99,7 @@ def test_nobody_there_is_said() -> None:
 
 def test_calls_keep_their_distance() -> None:
     with serve(lambda _path, _body: (200, {}, {})) as provider:
-        api = JsonApi(Endpoint(provider.url, "", interval=0.2))
+        api = JsonApi(ApiEndpoint(provider.url, "", interval=0.2))
         started = time.monotonic()
         threads = [threading.Thread(target=api.post, args=("/x", {})) for _ in range(3)]
         for thread in threads:
@@ -115,7 +115,7 @@ def test_a_cancelled_call_stops_waiting() -> None:
     cancel = Cancellation()
     threading.Timer(0.2, cancel.cancel).start()
     with serve(lambda _path, _body: (503, "", {"Retry-After": "120"})) as provider:
-        api = JsonApi(Endpoint(provider.url))
+        api = JsonApi(ApiEndpoint(provider.url))
         started = time.monotonic()
         with pytest.raises(CancelledError):
             api.post("/x", {}, cancel=cancel)
@@ -127,7 +127,7 @@ def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -
     with serve(lambda path, _body: (200, {"asked": path}, {})) as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
         monkeypatch.setenv("NO_PROXY", "")
-        api = JsonApi(Endpoint("http://provider.invalid/v1"))
+        api = JsonApi(ApiEndpoint("http://provider.invalid/v1"))
         assert api.post("/x", {}) == {"asked": "http://provider.invalid/v1/x"}
         api.close()
 
@@ -135,15 +135,15 @@ def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("url", ["", "host", "ftp://host", "https://", "https://host?x=1", "file:///etc/passwd"])
 def test_an_endpoint_is_an_address(url: str) -> None:
     with pytest.raises(ConfigError, match="model_endpoint"):
-        Endpoint(url).checked("model_endpoint")
+        ApiEndpoint(url).checked("model_endpoint")
 
 
 def test_a_key_goes_to_other_machines_over_tls_only() -> None:
     with pytest.raises(ConfigError, match="in the clear"):
-        Endpoint("http://far.example/v1", "k").checked("model_endpoint")
+        ApiEndpoint("http://far.example/v1", "k").checked("model_endpoint")
     for url in ("http://127.0.0.1:1/v1", "http://localhost:1", "http://[::1]:1", "https://far.example"):
-        assert Endpoint(url + "/", "k").checked("x").url == url
-    assert Endpoint("http://far.example").checked("x").key == ""
+        assert ApiEndpoint(url + "/", "k").checked("x").url == url
+    assert ApiEndpoint("http://far.example").checked("x").key == ""
 
 
 def test_a_key_comes_from_the_environment_or_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

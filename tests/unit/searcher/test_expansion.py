@@ -13,7 +13,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, ConfigError
 from everfind_core.lexical import query_terms
 from everfind_core.model import InputKind, SearchMode, SearchRequest
-from everfind_rpc.json_api import Endpoint, JsonApi
+from everfind_rpc.json_api import ApiEndpoint, JsonApi
 from everfind_searcher.asking import Asked, QuestionReader
 from everfind_searcher.expansion import CHARACTERS, WAYS, Expander, open_expander, ways_in
 from tests.support.fakes import FakeEmbedder
@@ -26,7 +26,7 @@ def completion(content: Any) -> dict[str, Any]:
 
 def expand(query: str, answer: Any, status: int = 200, times: int = 1) -> tuple[tuple[str, ...], list[Any]]:
     with serve(lambda _path, _body: (status, answer, {})) as provider:
-        expander = Expander(JsonApi(Endpoint(provider.url)), "m")
+        expander = Expander(JsonApi(ApiEndpoint(provider.url)), "m")
         for _ in range(times):
             ways = expander.expand(query, Cancellation())
         expander.close()
@@ -66,7 +66,7 @@ def test_a_refusal_is_ignored(status: int) -> None:
 def test_a_caller_that_gave_up_is_told() -> None:
     cancel = Cancellation()
     cancel.cancel()
-    expander = Expander(JsonApi(Endpoint("http://127.0.0.1:9")), "m")
+    expander = Expander(JsonApi(ApiEndpoint("http://127.0.0.1:9")), "m")
     with pytest.raises(CancelledError):
         expander.expand("how long does a login last", cancel)
     expander.close()

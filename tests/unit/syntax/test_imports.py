@@ -48,6 +48,8 @@ LANGUAGES = (
         ("go", '"net/http"', ["http <- net/http"]),
         ("go", 'kv "x.io/kv/v2"', ["kv <- x.io/kv/v2"]),
         ("go", '"x.io/go-redis/v9"', ["redis <- x.io/go-redis/v9"]),
+        ("go", '"gopkg.in/yaml.v3"', ["yaml <- gopkg.in/yaml.v3"]),
+        ("go", '"v2"', ["v2 <- v2"]),
         ("go", '_ "x.io/driver"', []),
         ("java", "import a.b.C;", ["C <- a.b:C"]),
         ("java", "import static a.b.C.of;", ["of <- a.b.C:of"]),

@@ -17,7 +17,7 @@ _JS_SPACE = re.compile(rf"\*\s*as\s+({_NAME})")
 _JS_FILE = re.compile(r"(?:/index)?(?:\.[cm]?[jt]sx?)?$")
 _GO = re.compile(r"(?:([\w.]+)\s+)?[\"`]([^\"`]+)")
 _LUA_REQUIRED = re.compile(rf"local ({_NAME})\s*=\s*require\s*\(?\s*[\"']([^\"']+)")
-_GO_VERSION = re.compile(r"v\d+|.*\.v\d+")
+_GO_VERSION = re.compile(r"/v\d+$|\.v\d+$")
 _DEPTH = 12
 
 
@@ -68,8 +68,7 @@ def _go(statement: str) -> Iterator[Imported]:
     found = _GO.match(statement)
     if found is None or found.group(1) in ("_", "."):
         return
-    parts = [part for part in found.group(2).split("/") if not _GO_VERSION.fullmatch(part)] or [found.group(2)]
-    last = parts[-1].removeprefix("go-").removesuffix("-go")
+    last = _GO_VERSION.sub("", found.group(2)).rpartition("/")[2].removeprefix("go-").removesuffix("-go")
     yield Imported(found.group(1) or last, found.group(2), "")
 
 
