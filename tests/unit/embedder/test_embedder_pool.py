@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, DeadlineExceededError, EverfindError, OverloadedError
 from everfind_embedder.pool import BatchPool, JobPool
+from tests.support.waiting import wait_until
 
 RUN = 12
 """What a run takes in size."""
@@ -70,14 +71,6 @@ class Caller(threading.Thread):
             self._call()
         except (EverfindError, KeyError) as error:
             self.error = error
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    for _ in range(5_000):
-        if condition():
-            return
-        time.sleep(0.002)
-    raise AssertionError("it never came")
 
 
 def hold(pool: BatchPool[str], runs: Runs) -> threading.Thread:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -26,6 +26,7 @@ from everfind_embedder.servicer import embedder_service
 from everfind_rpc.serving.metrics import PrometheusMetrics
 from everfind_rpc.serving.server import ServerSettings
 from tests.support.serving import Remote, connected, raw_call, serving
+from tests.support.waiting import wait_until
 
 DOCUMENT = "a document that is longer than any of the queries of this test"
 DOCUMENT_CALLS = 3
@@ -81,14 +82,6 @@ def served() -> Iterator[Served]:
         stack.callback(gate.open.set)
         yield Served(engine, gate, address, remote, callers)
     engine.close()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    for _ in range(5_000):
-        if condition():
-            return
-        time.sleep(0.002)
-    raise AssertionError("it never came")
 
 
 def test_a_query_is_answered_beside_waiting_documents(served: Served) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -12,17 +11,13 @@ import pytest
 from everfind_gateway.cli import main, runtime
 from everfind_gateway.settings import Settings
 from tests.support.gateway import FakeEngines, Outcome
+from tests.support.isolation import isolate
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own, in whose ``work`` the test runs."""
-    for name in list(os.environ):
-        if name.startswith("EVERFIND_") or name in ("CLAUDE_PROJECT_DIR", "NO_COLOR", "FORCE_COLOR"):
-            monkeypatch.delenv(name)
-    for kind in ("config", "data", "cache", "state"):
-        monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", str(tmp_path / kind))
-    monkeypatch.setenv("HOME", str(tmp_path))
+    isolate(monkeypatch, tmp_path)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.support.agents import Served, serve_engines, write_config
 from tests.support.gateway import FakeEngines
+from tests.support.isolation import isolate
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No settings of the machine."""
-    for name in list(os.environ):
-        if name.startswith("EVERFIND_") or name == "CLAUDE_PROJECT_DIR":
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    isolate(monkeypatch, tmp_path)
     (tmp_path / "api").mkdir()
     return tmp_path
 

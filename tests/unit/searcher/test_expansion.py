@@ -27,11 +27,10 @@ def completion(content: Any) -> dict[str, Any]:
 def expand(query: str, answer: Any, status: int = 200, times: int = 1) -> tuple[tuple[str, ...], list[Any]]:
     with serve(lambda _path, _body: (status, answer, {})) as provider:
         expander = Expander(JsonApi(ApiEndpoint(provider.url)), "m")
-        for _ in range(times):
-            ways = expander.expand(query, Cancellation())
+        ways = [expander.expand(query, Cancellation()) for _ in range(times)]
         expander.close()
         assert provider.paths == ["/chat/completions"] * len(provider.bodies)
-        return ways, provider.bodies
+        return ways[-1], provider.bodies
 
 
 def test_only_the_question_leaves_and_its_other_ways_come_back() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,16 +16,9 @@ from everfind_indexer.engine import IndexEngine
 from everfind_indexer.folder_file import FolderFile
 from everfind_indexer.watching import Following, Pace
 from tests.support.indexing import Workspace
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 QUICK = Pace(quiet=0.2, pause=0.1, many=50, longest=2.0, poll=0.5, first_retry=0.1)
-PATIENCE = 60.0
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -49,16 +42,16 @@ def engine(workspace: Workspace) -> Iterator[IndexEngine]:
 def test_folders_that_come_and_go_are_followed_or_not_any_more(
     workspace: Workspace, engine: IndexEngine, tmp_path: Path
 ) -> None:
-    until(lambda: sorted(workspace.content()) == ["f.txt"])
+    wait_until(lambda: sorted(workspace.content()) == ["f.txt"])
     FolderFile(tmp_path / "w" / "index", workspace.settings.folders).add(str(tmp_path / "g"), "", ())
-    until(lambda: sorted(workspace.content()) == ["f.txt", "g.txt"])
+    wait_until(lambda: sorted(workspace.content()) == ["f.txt", "g.txt"])
     (tmp_path / "g" / "later.txt").write_text("later\n")
-    until(lambda: "later.txt" in workspace.content())
+    wait_until(lambda: "later.txt" in workspace.content())
     engine.remove_folder(RemoveFolderRequest("g"))
     assert sorted(workspace.content()) == ["f.txt"]
     (tmp_path / "g" / "unheard.txt").write_text("unheard\n")
     (workspace.root / "heard.txt").write_text("heard\n")
-    until(lambda: "heard.txt" in workspace.content())
+    wait_until(lambda: "heard.txt" in workspace.content())
     assert sorted(workspace.content()) == ["f.txt", "heard.txt"]
 
 
@@ -96,12 +89,12 @@ def test_a_change_of_the_list_ends_the_run_under_way_and_a_list_that_breaks_does
     following = Following(stuck, workspace.settings, pace=QUICK)
     following.start()
     try:
-        until(lambda: stuck.runs == [("f",)])
+        wait_until(lambda: stuck.runs == [("f",)])
         stuck.broken = True
         time.sleep(1.2)  # two looks at the list
         assert not stuck.ended.is_set()
         stuck.list, stuck.broken = (g,), False
-        assert stuck.ended.wait(PATIENCE)
-        until(lambda: stuck.runs[-1] == ("g",))
+        assert stuck.ended.wait(PATIENCE_SECONDS)
+        wait_until(lambda: stuck.runs[-1] == ("g",))
     finally:
         following.close()
