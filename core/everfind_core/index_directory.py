@@ -317,7 +317,8 @@ def storage_error(error: OSError, place: Path) -> StorageError:
         )
     why = error.strerror or str(error)
     return StorageError(
-        f"cannot write the index in {place}: {why}", hint="Check its owner and mode, or set `index_dir` elsewhere."
+        f"the index in {place} cannot be read or written: {why}",
+        hint="Check its owner and mode, or set `index_dir` elsewhere.",
     )
 
 

@@ -11,16 +11,15 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from everfind_core import __version__
 from everfind_core.file_locks import inherited_file_lock, is_locked, locked_file, try_file_lock
 from everfind_core.index_directory import SERVER
-from everfind_core.parsed_json import parse_json
+from everfind_core.parsed_json import convert, parse_json
 from everfind_core.whole_files import replace_file
 from everfind_rpc.hosts import is_loopback
 
@@ -175,14 +174,7 @@ def _read(path: Path) -> RunningServer | None:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
                 return None
-            return _decoded(parse_json(file.read(_MAX_BYTES)))
-    except (OSError, ValueError, TypeError, KeyError):
+            word = convert(parse_json(file.read(_MAX_BYTES)), RunningServer)
+            return word if word.pid > 0 else None
+    except (OSError, TypeError, ValueError):
         return None
-
-
-def _decoded(told: Mapping[str, Any]) -> RunningServer | None:
-    """What was told, whatever else another version tells; None where a value is none that was written."""
-    kinds: dict[str, type | tuple[type, ...]] = {"pid": int, "idle_seconds": (int, float)}
-    values = {one.name: told[one.name] for one in fields(RunningServer) if one.name in told}
-    right = all(isinstance(value, kinds.get(name, str)) for name, value in values.items())
-    return RunningServer(**values) if right and values["pid"] > 0 else None

@@ -256,7 +256,7 @@ REGEX = "Invalid user input: Error optimizing sql filter: regexp_like(path,'(') 
     ("text", "expected", "message"),
     [
         (FULL, StorageFullError, "no space left in /index"),
-        (DENIED, StorageError, "cannot write the index in /index: Permission denied"),
+        (DENIED, StorageError, "the index in /index cannot be read or written: Permission denied"),
         (GONE, IndexDamagedError, "the index in /index is damaged"),
         (SHORT, IndexDamagedError, "the index in /index is damaged"),
         (CONFLICT, IndexLockedError, "another process changed the index in /index during this write"),
