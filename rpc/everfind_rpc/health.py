@@ -13,6 +13,8 @@ from pathlib import Path
 
 import grpc
 
+from everfind_core.causes import cause
+
 SECONDS = 4.0
 _SERVING = b"\x08\x01"
 """A ``grpc.health.v1.HealthCheckResponse`` with ``status = SERVING``."""
@@ -26,7 +28,7 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
             check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
             answer = check(b"", timeout=SECONDS)
     except (grpc.RpcError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{cause(error)}\n")
         return 1
     return 0 if answer == _SERVING else 1
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import grpc
 
+from everfind_core.causes import cause
 from everfind_core.errors import ConfigError
 
 
@@ -70,7 +71,7 @@ def check_tls(tls: ServerTls) -> None:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(tls.certificate, tls.key, password="")
     except (ssl.SSLError, OSError) as error:
         raise ConfigError(
-            f"{tls.certificate} and {tls.key} cannot be used for TLS: {error}",
+            f"{tls.certificate} and {tls.key} cannot be used for TLS: {cause(error)}",
             hint="They are a certificate chain and its own private key, without a passphrase.",
         ) from error
 

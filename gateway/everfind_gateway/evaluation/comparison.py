@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from everfind_core.causes import cause
 from everfind_core.errors import InvalidRequestError, StorageError
 from everfind_core.parsed_json import parse_json
 from everfind_gateway.evaluation.report import EvalReport
@@ -113,7 +114,7 @@ def _read(file: Path) -> Mapping[str, Any]:
     try:
         saved = parse_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InvalidRequestError.of("compare", f"{file} cannot be read: {error}", hint=_HINT) from None
+        raise InvalidRequestError.of("compare", f"{file} cannot be read: {cause(error)}", hint=_HINT) from None
     wanted = isinstance(saved, dict) and saved.get("format") == FORMAT
     if not wanted or not _numbers(saved.get("measures")) or not _tables(saved.get("questions_measured")):
         raise InvalidRequestError.of("compare", f"{file} holds no run", hint=_HINT)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.archive import FILES, Header, members_of, write_archive
+from everfind_core.causes import cause
 from everfind_core.errors import IndexDamagedError
 from everfind_core.index_directory import (
     CALIBRATION,
@@ -96,7 +97,7 @@ def _pinned(location: IndexLocation, scratch: Path) -> int:
         return _copied(location, scratch)
     except (OSError, ValueError) as error:
         raise IndexDamagedError(
-            f"the table in {location.directory} cannot be copied: {error}", hint=REPAIR_HINT
+            f"the table in {location.directory} cannot be copied: {cause(error)}", hint=REPAIR_HINT
         ) from error
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from everfind_core.causes import cause
 from everfind_indexer.settings import KeptVectors
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class VectorCache:
                 self._dropped = True
                 return
         self.close()
-        self.warnings.append(f"vectors are not reused from {self._path} in this run: {error}")
+        self.warnings.append(f"vectors are not reused from {self._path} in this run: {cause(error)}")
 
     def _open(self) -> sqlite3.Connection:
         self._kept.directory.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -177,6 +177,13 @@ def test_an_unusable_model_is_one_good_sentence(tiny_model: Write, model: Model,
     assert "\n" not in caught.value.message
 
 
+def test_a_file_that_the_system_refuses_is_told_in_words(tiny_model: Write) -> None:
+    directory = tiny_model()
+    (directory / "config_sentence_transformers.json").mkdir()
+    with pytest.raises(ModelUnusableError, match=r"config_sentence_transformers\.json cannot be read: Is a directory$"):
+        load_directory(directory)
+
+
 @pytest.mark.parametrize(
     ("missing", "message"),
     [

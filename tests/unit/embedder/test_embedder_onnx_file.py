@@ -37,6 +37,11 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory,
         OnnxFile(file)
 
 
+def test_what_the_system_refuses_is_told_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnusableError, match=r"is not a readable ONNX file: Is a directory$"):
+        OnnxFile(tmp_path)
+
+
 def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "model.onnx"
     file.write_bytes(weights_path().read_bytes()[:1_000_000])

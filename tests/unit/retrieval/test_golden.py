@@ -164,6 +164,9 @@ def test_what_is_no_run_is_refused(project: Path, settings: Settings, text: str)
     report = measured(project, settings, {}, *LINES)
     with pytest.raises(InvalidRequestError, match=r"run\.json"):
         comparison.compare(report, project / "run.json")
+    with pytest.raises(InvalidRequestError, match=r"^compare: \S+ cannot be read: Is a directory$") as told:
+        comparison.compare(report, project)
+    assert told.value.hint
     with pytest.raises(StorageError):
         comparison.save(report, project / "none" / "run.json")
 

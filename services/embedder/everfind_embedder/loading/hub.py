@@ -21,6 +21,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, build_opener
 
+from everfind_core.causes import cause
 from everfind_core.errors import (
     ConfigError,
     EverfindError,
@@ -252,8 +253,8 @@ def _read_modules(path: Path) -> object:
         content: object = parse_json(path.read_bytes())
     except FileNotFoundError:
         return []
-    except ValueError as error:
-        raise ModelUnusableError(f"{path} cannot be read: {error}", hint="Choose another model.") from error
+    except (OSError, ValueError) as error:
+        raise ModelUnusableError(f"{path} cannot be read: {cause(error)}", hint="Choose another model.") from error
     return content
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from everfind_core.causes import cause
 from everfind_core.errors import ModelUnusableError
 from everfind_core.parsed_json import parse_json
 from everfind_embedder.encoder import Pooling
@@ -160,7 +161,7 @@ def _read_json(path: Path, expected: type = dict) -> Any:
     except (FileNotFoundError, NotADirectoryError):
         return expected()
     except (OSError, ValueError) as error:
-        raise _unusable(path, f"cannot be read: {error}") from error
+        raise _unusable(path, f"cannot be read: {cause(error)}") from error
     if not isinstance(content, expected):
         raise _unusable(path, "does not have the form that sentence-transformers writes")
     return content

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.causes import cause
 from everfind_core.errors import ModelUnusableError
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -47,7 +48,7 @@ class OnnxFile:
             self._read_graph()
         except (OSError, ValueError, IndexError) as error:
             raise ModelUnusableError(
-                f"{path} is not a readable ONNX file: {error}",
+                f"{path} is not a readable ONNX file: {cause(error)}",
                 hint="Use a model exported to ONNX, and check that its file is complete.",
                 details={"path": str(path)},
             ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 
+from everfind_core.causes import cause
 from everfind_core.model import SkipReason
 from everfind_core.ports import NotExtractedError
 
@@ -27,7 +28,7 @@ def kind_of(raw: bytes) -> str:
             members = package.infolist()
             kind = _MIME_KINDS.get(_mime_type(package), "")
     except (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError, ValueError) as error:
-        raise NotExtractedError(SkipReason.EXTRACTION_FAILED, f"its zip package is broken: {error}") from error
+        raise NotExtractedError(SkipReason.EXTRACTION_FAILED, f"its zip package is broken: {cause(error)}") from error
     if len(members) > _MAX_MEMBERS or sum(member.file_size for member in members) > MAX_UNPACKED:
         raise NotExtractedError(SkipReason.OVER_LIMIT, f"it unpacks to more than {MAX_UNPACKED:,} bytes")
     if any(member.flag_bits & _ENCRYPTED_FLAG for member in members):
