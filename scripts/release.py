@@ -24,6 +24,8 @@ AUDIT_TOOL = ("pip-audit==2.10.1", "pip-audit")
 REFUSED = ("GPL", "General Public License", "SSPL", "Server Side Public License", "BUSL", "UNKNOWN")
 """Parts of licences' names that no dependency may have. The first covers AGPL and LGPL."""
 UNAUDITED = 2
+OWN = "everfind"
+"""Has no advisories to look up: it is what is audited, and may not be published yet."""
 
 
 def build(out: Path, root: Path = ROOT) -> tuple[Path, Path]:
@@ -108,6 +110,10 @@ def audited(report: str, said: str) -> tuple[list[str], int]:
     except (ValueError, KeyError, TypeError):
         why = (said.strip().splitlines() or ["it said nothing"])[-1]
         return [f"nothing was audited: advisories could not be asked for ({why})"], UNAUDITED
+    packages = [one for one in packages if one["name"] != OWN]
+    if packages and all("skip_reason" in one for one in packages):
+        why = packages[0]["skip_reason"]
+        return [f"nothing was audited: the package index tells of none of {len(packages)} packages ({why})"], UNAUDITED
     found = [
         f"{one['name']} {one['version']}: {flaw['id']}, mended in {', '.join(flaw['fix_versions']) or 'no version yet'}"
         for one in packages

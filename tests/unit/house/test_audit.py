@@ -18,7 +18,8 @@ FLAWED = {
     "version": "0.49.0",
     "vulns": [{"id": "GHSA-1", "fix_versions": ["0.49.1"]}, {"id": "GHSA-2", "fix_versions": []}],
 }
-UNKNOWN = {"name": "everfind", "skip_reason": "Dependency not found on PyPI"}
+UNKNOWN = {"name": "inhouse", "skip_reason": "Dependency not found on PyPI"}
+OWN = {"name": "everfind", "skip_reason": "Dependency not found on PyPI"}
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,13 @@ UNKNOWN = {"name": "everfind", "skip_reason": "Dependency not found on PyPI"}
             ["starlette 0.49.0: GHSA-1, mended in 0.49.1", "starlette 0.49.0: GHSA-2, mended in no version yet"],
             1,
         ),
-        ([UNKNOWN], ["everfind: not looked up, Dependency not found on PyPI"], 2),
+        ([SOUND, UNKNOWN], ["inhouse: not looked up, Dependency not found on PyPI"], 2),
+        ([SOUND, OWN], ["1 packages, no published advisory"], 0),
+        (
+            [OWN, UNKNOWN, {**UNKNOWN, "name": "typer"}],
+            ["nothing was audited: the package index tells of none of 2 packages (Dependency not found on PyPI)"],
+            2,
+        ),
     ],
 )
 def test_a_report_is_told_with_its_exit_code(packages: list[object], lines: list[str], code: int) -> None:
