@@ -20,8 +20,9 @@ import psutil
 import pytest
 from mcp import Client, StdioServerParameters
 
+from everfind_gateway.setting_groups.serving import DEFAULT_TOOLS
 from tests.support.agents import MODES, TOOL_CALLS, check_output, text_of
-from tests.support.processes import Home
+from tests.support.processes import Home, many_files
 
 PATIENCE = 60
 
@@ -260,7 +261,7 @@ def test_what_was_asked_before_the_end_of_input_is_answered(home: Home) -> None:
 def test_every_version_of_the_handshake_is_served(raw: Raw, version: str) -> None:
     assert raw.initialize(version)["result"]["protocolVersion"] == version
     raw.send("tools/list", 1)
-    assert len(raw.receive()["result"]["tools"]) == 8
+    assert len(raw.receive()["result"]["tools"]) == len(DEFAULT_TOOLS)
 
 
 def test_lines_that_are_no_messages_do_not_end_it(raw: Raw) -> None:
@@ -280,18 +281,6 @@ def test_lines_that_are_no_messages_do_not_end_it(raw: Raw) -> None:
     assert answer["result"]["tools"]
 
 
-def many_files(base: Path) -> Home:
-    """A home with a folder that takes a while to index."""
-    home = Home(base)
-    folder = base / "many"
-    folder.mkdir()
-    for n in range(400):
-        text = "\n".join(f"def function_{n}_{m}():\n    return 'value {n * m}'\n" for m in range(60))
-        (folder / f"module_{n}.py").write_text(text, encoding="utf-8")
-    home.run("add", str(folder))
-    return home
-
-
 def test_a_run_ends_with_its_client_and_keeps_what_it_has(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     home = many_files(tmp_path)
     client = Raw(home)
@@ -305,34 +294,6 @@ def test_a_run_ends_with_its_client_and_keeps_what_it_has(tmp_path: Path, reques
     status = home.json("status")
     assert 0 < status["coverage"]["files"] < 400
     assert status["writer"] is None
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_cancelled_run_stops_and_keeps_what_it_has(home: Home, tmp_path: Path, mode: str) -> None:
-    own = many_files(tmp_path)
-    told: list[float] = []
-
-    async def use(client: Client) -> None:
-        advanced = anyio.Event()
-
-        async def tell(progress: float, total: float | None, message: str | None) -> None:
-            told.append(progress)
-            if progress > 0:
-                advanced.set()
-
-        async def index() -> None:
-            await client.call_tool("index", {}, progress_callback=tell)
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(index)
-            await advanced.wait()
-            group.cancel_scope.cancel()
-        while (await client.call_tool("status", {})).structured_content["writer"]:
-            await anyio.sleep(0.05)
-
-    ask(own, use, mode)
-    assert told == sorted(set(told))
-    assert 0 < own.json("status")["coverage"]["files"] < 400
 
 
 def test_options_name_the_server_and_choose_its_tools(home: Home) -> None:

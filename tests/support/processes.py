@@ -57,3 +57,15 @@ class Home:
 
     def content(self) -> list[tuple[Any, ...]]:
         return content_of(self.index_directory)
+
+
+def many_files(base: Path) -> Home:
+    """A home with a folder that takes a while to index."""
+    home = Home(base)
+    folder = base / "many"
+    folder.mkdir()
+    for n in range(400):
+        text = "\n".join(f"def function_{n}_{m}():\n    return 'value {n * m}'\n" for m in range(60))
+        (folder / f"module_{n}.py").write_text(text, encoding="utf-8")
+    home.run("add", str(folder))
+    return home
