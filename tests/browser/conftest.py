@@ -14,9 +14,12 @@ import uvicorn
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from everfind_core.model import HealthFinding, Provenance, ProvenanceLabel, SemanticRank, Severity
+from everfind_gateway.mcp.corpora import Corpora
+from everfind_gateway.served import Served as ServedWorkspaces
 from tests.support.agents import Served, serve_engines, write_config
 from tests.support.gateway import FakeEngines, make_hit
 from tests.support.web import TOKEN, page_of
+from tests.support.workspaces import Opening, write_projects
 
 NO_CALLS_HOME = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -49,10 +52,11 @@ def hits() -> FakeEngines:
 
 @dataclass
 class Site:
-    """The served page."""
+    """The served page, and the directory of two projects that it serves besides."""
 
     url: str
     engines: FakeEngines
+    projects: Path
 
     @property
     def with_token(self) -> str:
@@ -75,12 +79,14 @@ def site(tmp_path: Path) -> Iterator[Site]:
         tmp_path / "config.toml", folders={"api": tmp_path / "api"}, index_dir=str(tmp_path / "index")
     )
     served: Served = serve_engines(config, engines)
-    server = uvicorn.Server(uvicorn.Config(page_of(served), log_config=None, lifespan="off"))
+    projects = write_projects(tmp_path / "projects", "billing", "search")
+    others = Corpora(ServedWorkspaces([str(projects / name) for name in ("billing", "search")]), Opening(), limit=2)
+    server = uvicorn.Server(uvicorn.Config(page_of(served, others), log_config=None, lifespan="off"))
     with socket.create_server(("127.0.0.1", 0)) as listening:  # connections wait until the server takes them
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="page")
         thread.start()
         try:
-            yield Site(f"http://127.0.0.1:{listening.getsockname()[1]}/", engines)
+            yield Site(f"http://127.0.0.1:{listening.getsockname()[1]}/", engines, projects)
         finally:
             server.should_exit = True
             thread.join(60)

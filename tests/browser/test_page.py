@@ -126,6 +126,34 @@ def test_filters_pages_and_the_back_button(page: Page, site: Site) -> None:
     expect(page.locator("#query")).to_have_value("refresh the token")
 
 
+def test_another_workspace_is_chosen_bookmarked_and_left(page: Page, site: Site) -> None:
+    search(page, site)
+    billing = str(site.projects / "billing")
+    choice = page.get_by_label("Workspace")
+    assert choice.locator("option").all_text_contents() == ["own folders", billing, str(site.projects / "search")]
+    page.locator("#filters > summary").click()
+    page.get_by_label("Language").fill("python")
+    page.locator("#query").focus()
+    choice.select_option(billing)
+    expect(page.locator(".hit")).to_have_count(1)
+    expect(page.locator(".place")).to_have_text("api/billing.py 42–60")
+    expect(page.locator("#filter-count")).to_be_empty()
+    page.locator(".place").click()
+    expect(page.locator(".hit pre")).to_contain_text("one")
+    page.reload()
+    expect(page.locator(".place")).to_have_text("api/billing.py 42–60")
+    expect(choice).to_have_value(billing)
+    page.go_back()
+    expect(page.locator(".hit")).to_have_count(3)
+    expect(choice).to_have_value("")
+    page.goto(f"{site.url}?query=x&workspace=/nowhere#token={TOKEN}")
+    expect(page.get_by_role("alert")).to_contain_text("there is no workspace")
+    expect(page.locator(".hit")).to_have_count(0)
+    choice.select_option("")
+    expect(page.locator(".hit")).to_have_count(3)
+    expect(page.get_by_role("alert")).to_be_empty()
+
+
 def test_a_page_that_failed_can_be_asked_again_and_back_at_the_start_nothing_is_left(page: Page, site: Site) -> None:
     site.engines.next_cursor = "page-2"
     search(page, site)

@@ -7,6 +7,7 @@ import httpx2
 from starlette.types import ASGIApp
 
 from everfind_gateway.http_server import HttpOptions
+from everfind_gateway.mcp.corpora import Corpora
 from everfind_gateway.web.app import application
 from tests.support.agents import Served
 
@@ -15,9 +16,9 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 OPTIONS = HttpOptions(token=TOKEN, hosts=("search.example",))
 
 
-def page_of(served: Served) -> ASGIApp:
+def page_of(served: Served, others: Corpora | None = None) -> ASGIApp:
     """The application over a test's engines."""
-    return application(served.corpus(), OPTIONS)
+    return application(served.corpus(), OPTIONS, others)
 
 
 def ask(

@@ -10,7 +10,7 @@ import typer
 
 from everfind_core.errors import EXIT_CODES, ErrorKind
 from everfind_gateway.cli import runtime
-from everfind_gateway.cli.mcp import close_corpus, corpus_of, given_token
+from everfind_gateway.cli.mcp import close_corpus, corpus_of, given_token, others_of
 from everfind_gateway.cli.options import TlsCertificate, TlsKey, given_path
 
 TOKEN_VARIABLE = "EVERFIND_WEB_TOKEN"  # noqa: S105 - the variable's name
@@ -48,16 +48,16 @@ def web(
     options = HttpOptions(host, port, given or secrets.token_urlsafe(24), tuple(allow_host or ()), tls=tls)
     check_options(options)
     started = runtime.runtime_of(context)
-    started.settings()  # what is wrong with them is said now, and not by the page
+    settings = started.settings()  # what is wrong with them is said now, and not by the page
     corpus = corpus_of(started, {})
 
     from everfind_gateway.web.app import application
 
-    page = application(corpus, options)
     fragment = "" if given else f"#token={options.token}"
-    with listen(options) as listening:
+    with others_of(settings) as others, listen(options) as listening:
         corpus.warm_up()
         try:
+            page = application(corpus, options, others)
             serve(page, listening, lambda url: f"everfind serves its page at {url}/{fragment}", tls)
         finally:
-            close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED])
+            close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED], others)

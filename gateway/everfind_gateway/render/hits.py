@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from everfind_core.model import Hit, SearchAnswer
@@ -22,6 +23,11 @@ _PREVIEW_LINES = 2
 _PIPED_PREVIEW = 160
 _MIN_TERM = 2
 _SHORT_TERM = 3
+_FUNCTION_WORDS = (
+    "are as at be been but by can could did do does for from had has have he her his how i if it its me my not on or "
+    "our she should so than that their them then there these they this those was we were what when where which who "
+    "whose why will with would you your"
+)
 
 
 def show_answer(answer: SearchAnswer) -> None:
@@ -68,11 +74,23 @@ def explanation(hit: Hit) -> str:
 
 
 def term_pattern(query: str) -> re.Pattern[str] | None:
-    """Finds the query's words in a text, as the lexical arm understands them; None if it has none."""
+    """Finds the query's words in a text, as the lexical arm understands them; None if it has none.
+
+    Words that say nothing of what is asked are no help to the eye: they count where there is no other.
+    """
     from everfind_core.lexical import query_terms  # an answer in JSON need not wait for it
 
-    terms = sorted((t for t in query_terms(query) if len(t) >= _MIN_TERM or not t.isascii()), key=len, reverse=True)
+    given = [term for term in query_terms(query) if len(term) >= _MIN_TERM or not term.isascii()]
+    telling = [term for term in given if term not in _function_words()]
+    terms = sorted(telling or given, key=len, reverse=True)
     return re.compile("|".join(map(_as_pattern, terms)), re.IGNORECASE) if terms else None
+
+
+@lru_cache(maxsize=1)
+def _function_words() -> frozenset[str]:
+    from everfind_core.stemming import stem
+
+    return frozenset(map(stem, _FUNCTION_WORDS.split()))
 
 
 def _as_pattern(term: str) -> str:

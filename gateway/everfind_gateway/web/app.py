@@ -20,8 +20,9 @@ from starlette.routing import Route
 from everfind_core.errors import ErrorKind, EverfindError, InternalError, InvalidRequestError
 from everfind_core.parsed_json import parse_json
 from everfind_gateway.http_server import has_token, security
-from everfind_gateway.mcp.arguments import GatherArguments, parse
-from everfind_gateway.mcp.calls import Call, Threads
+from everfind_gateway.mcp.arguments import GatherArguments, parse, split_workspace
+from everfind_gateway.mcp.calls import Call, Result, Threads
+from everfind_gateway.mcp.corpora import in_workspace
 from everfind_gateway.mcp.tools import READING_TOOLS
 from everfind_gateway.web.marks import pieces
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from everfind_core.json_form import Json
     from everfind_gateway.http_server import HttpOptions
+    from everfind_gateway.mcp.corpora import Corpora
     from everfind_gateway.mcp.corpus import Corpus
     from everfind_gateway.mcp.tools import Tool
 
@@ -68,9 +70,9 @@ _TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascri
 _log = logging.getLogger("everfind.web")
 
 
-def application(corpus: Corpus, options: HttpOptions) -> ASGIApp:
-    """The ASGI application; ``options.token`` must be set."""
-    calls = _Calls(corpus, options.token)
+def application(corpus: Corpus, options: HttpOptions, others: Corpora | None = None) -> ASGIApp:
+    """The ASGI application; ``options.token`` must be set. A call may name one of the ``others``."""
+    calls = _Calls(corpus, options.token, others)
     files = [Route(_address(file), _file(file)) for file in sorted((Path(__file__).parent / "static").iterdir())]
     return _Guard(Starlette(routes=[*files, Route("/api/{name}", calls.answer, methods=["POST"])]), options)
 
@@ -100,8 +102,9 @@ class _Guard:
 class _Calls:
     """Answers ``POST /api/TOOL``."""
 
-    def __init__(self, corpus: Corpus, token: str) -> None:
+    def __init__(self, corpus: Corpus, token: str, others: Corpora | None) -> None:
         self._corpus = corpus
+        self._others = others
         self._token = token
         self._threads = Threads()
 
@@ -123,11 +126,20 @@ class _Calls:
         tool = TOOLS.get(name)
         if tool is None:
             raise InvalidRequestError.of("name", f"there is no call {name[:100]!r}; there are {', '.join(TOOLS)}")
+        asked = ""
+        if self._others is not None:
+            asked, given = split_workspace(given)
         arguments = parse(tool.arguments, given)
-        result = (await self._threads.run(lambda call: tool.run(call, arguments), Call(self._corpus))).structured
+
+        def run(call: Call) -> Result:
+            return in_workspace(self._others, asked, call, lambda call: tool.run(call, arguments))
+
+        result = (await self._threads.run(run, Call(self._corpus))).structured
         if isinstance(arguments, GatherArguments):
             texts = [passage["text"] for passage in result["passages"]]
             return {"result": result, "pieces": [pieces(text, arguments.query) for text in texts]}
+        if name == "status" and self._others is not None:
+            return {"result": result, "workspaces": list(self._others.listed())}
         return {"result": result}
 
 

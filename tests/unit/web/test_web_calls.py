@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -13,10 +14,13 @@ from everfind_core.errors import ErrorKind, EverfindError, UnauthenticatedError,
 from everfind_core.json_form import gather_json, status_json
 from everfind_core.model import SearchMode
 from everfind_gateway.http_server import HttpOptions, security
+from everfind_gateway.mcp.corpora import Corpora
+from everfind_gateway.served import Served as ServedWorkspaces
 from everfind_gateway.web.app import HEADERS, HTTP_STATUS, MAX_BODY
 from tests.support.agents import Served
 from tests.support.gateway import FakeEngines
 from tests.support.web import BEARER, ask, page_of
+from tests.support.workspaces import Opening, write_projects
 
 
 def call(served: Served, name: str, given: Any, **headers: str) -> httpx2.Response:
@@ -145,6 +149,24 @@ def test_bad_input_is_told(served: Served, body: bytes, said: str) -> None:
     response = ask(page_of(served), "POST", "/api/gather", headers=BEARER, content=body)
     assert response.status_code == 400
     assert said in refusal(response)["message"]
+
+
+def test_a_call_is_answered_from_the_workspace_that_it_names(served: Served, tmp_path: Path) -> None:
+    src = write_projects(tmp_path / "src", "a", "b")
+    others = Corpora(ServedWorkspaces([str(src / "a"), str(src)]), Opening(), limit=2)
+    page = page_of(served, others)
+
+    def answer(name: str, workspace: str) -> Any:
+        given = {"workspace": workspace, **({"query": "x"} if name == "gather" else {})}
+        return ask(page, "POST", f"/api/{name}", headers=BEARER, content=json.dumps(given).encode()).json()
+
+    for workspace, path in (("", "src/auth.py"), (f"{src}/a", "a.py"), (f"{src}/b/deep", "b.py")):
+        assert [hit["path"] for hit in answer("gather", workspace)["result"]["answer"]["hits"]] == [path]
+        assert answer("status", workspace)["workspaces"] == [f"{src}/a"], "those that were listed one by one"
+    assert answer("gather", "/nowhere")["error"]["reason"] == "WORKSPACE_NOT_FOUND"
+    assert answer("status", "nope")["error"]["reason"] == "WORKSPACE_NOT_FOUND"
+    assert "there is no such argument" in refusal(call(served, "status", {"workspace": f"{src}/a"}))["message"]
+    assert others.close()
 
 
 @pytest.mark.parametrize("name", ["index", "grep", "__class__"])

@@ -89,3 +89,14 @@ def test_pieces_are_the_text_and_every_second_one_is_a_word_of_the_question(text
 def test_words_are_found_as_the_index_knows_them() -> None:
     assert pieces("def getUser(): renew it", "renew a user") == ["def get", "User", "(): ", "renew", " it"]
     assert pieces("plain", "") == ["plain"]
+
+
+def test_words_that_say_nothing_are_marked_only_where_there_is_no_other() -> None:
+    assert pieces("how are folders followed", "How are folders followed?") == [
+        "how are ",
+        "folder",
+        "s ",
+        "follow",
+        "ed",
+    ]
+    assert pieces("who are you", "who are you") == ["", "who", " ", "are", " ", "you", ""]

@@ -2,6 +2,13 @@
 
 const KEY = "everfind-token";
 
+let workspace = "";
+
+/** Ask this workspace from now on; empty for the server's own. */
+export function inWorkspace(name) {
+  workspace = name;
+}
+
 export class CallError extends Error {
   constructor(message, hint, status) {
     super(message);
@@ -31,7 +38,7 @@ export async function call(name, given, signal) {
     response = await fetch(`/api/${name}`, {
       method: "POST",
       headers: { "Content-Type": "application/json", Authorization: `Bearer ${headerSafe(sessionStorage.getItem(KEY) ?? "")}` },
-      body: JSON.stringify(given),
+      body: JSON.stringify(workspace ? { ...given, workspace } : given),
       credentials: "omit",
       signal,
     });

@@ -27,3 +27,6 @@ export const byReason = (counts) =>
 /** A path with what would act on a reader, or reorder the line, made visible. */
 export const shown = (path) =>
   path.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark) => encodeURIComponent(mark));
+
+/** A sentence of the server as it stands beside others: `file.md is old` → `File.md is old. `. */
+export const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."} `;

@@ -1,7 +1,7 @@
 // The page: what is asked, the hits, and the keyboard.
 
-import { call, keepToken, takeToken } from "/calls.js";
-import { byReason, count, element, shown } from "/dom.js";
+import { call, inWorkspace, keepToken, takeToken } from "/calls.js";
+import { byReason, count, element, sentence, shown } from "/dom.js";
 import { hitItem } from "/hits.js";
 import { indexBody, indexSummary } from "/state.js";
 
@@ -13,6 +13,7 @@ const STATUSES = ["accepted", "draft", "proposed", "superseded", "archived", "de
 const by = (id) => document.getElementById(id);
 const form = by("search");
 const known = { languages: new Set(), kinds: new Set(), statuses: new Set(STATUSES) };
+let workspaces = [];
 let asked = null;
 let cursor = "";
 let running = null;
@@ -28,6 +29,7 @@ function values() {
   const folders = data.getAll("folders");
   if (folders.length) given.folders = folders;
   if (data.has("include_hidden")) given.include_hidden = true;
+  if (data.get("workspace")) given.workspace = data.get("workspace");
   return given;
 }
 
@@ -50,7 +52,7 @@ function addressOf(given) {
 }
 
 function countFilters() {
-  const used = Object.keys(values()).length - 1;
+  const used = Object.keys(values()).filter((name) => name !== "query" && name !== "workspace").length;
   by("filter-count").textContent = used ? `(${used})` : "";
 }
 
@@ -58,10 +60,8 @@ function report(error) {
   if (error.name === "AbortError") return;
   by("error").replaceChildren(error.message, element("span", {}, error.hint ?? ""));
   by("summary").replaceChildren();
-  if (error.status === 401) {
-    by("login").hidden = false;
-    by("token").focus();
-  }
+  if (error.status) by("login").hidden = error.status !== 401; // any other answer is to somebody with the token
+  if (error.status === 401) by("token").focus();
 }
 
 async function search({ next = false, remember = true } = {}) {
@@ -138,7 +138,7 @@ function summary(answer) {
     const done = (coverage.chunks - coverage.unembedded).toLocaleString("en");
     parts.push(`Only ${done} of ${count(coverage.chunks, "chunk")} have vectors yet; the rest is found by its words alone. `);
   } else if (staleness) parts.push("Some files changed since they were indexed. ");
-  for (const warning of warnings) parts.push(`${shown(warning)}. `);
+  for (const warning of warnings) parts.push(sentence(shown(warning)));
   return parts;
 }
 
@@ -150,7 +150,8 @@ function offer() {
 }
 
 async function showIndex() {
-  const { result } = await call("status", {});
+  const { result, workspaces: listed = [] } = await call("status", {});
+  workspaces = listed;
   by("index-summary").textContent = indexSummary(result);
   by("index-body").replaceChildren(...indexBody(result));
   return result.folders;
@@ -164,21 +165,40 @@ function offerFolders(folders) {
   by("folders").hidden = boxes.length < 2;
 }
 
+/** The choice of a workspace, where there is one; the one that is asked is always there. */
+function offerWorkspaces(chosen) {
+  const names = [...new Set(["", ...workspaces, chosen])];
+  by("workspace").replaceChildren(...names.map((name) => element("option", { value: name }, name ? shown(name) : "own folders")));
+  by("workspace").value = chosen;
+  by("workspaces").hidden = names.length < 2;
+}
+
+/** Show what the address asks for. */
 async function start() {
   takeToken();
   offer();
-  fill(new URLSearchParams(location.search));
+  const parameters = new URLSearchParams(location.search);
+  const workspace = parameters.get("workspace") ?? "";
+  inWorkspace(workspace);
+  offerWorkspaces(workspace);
+  fill(parameters);
   try {
     offerFolders(await showIndex());
+    offerWorkspaces(workspace);
     by("login").hidden = true;
     by("error").replaceChildren();
   } catch (error) {
+    forget();
     report(error);
     return;
   }
-  fill(new URLSearchParams(location.search));
-  if (by("query").value) search({ remember: false });
-  else by("query").focus();
+  fill(parameters);
+  if (by("query").value) {
+    search({ remember: false });
+    return;
+  }
+  forget();
+  by("query").focus();
 }
 
 const places = () => [...by("hits").querySelectorAll(".place")];
@@ -229,9 +249,13 @@ form.addEventListener("change", (event) => {
   countFilters();
   if (event.target.id !== "query" && by("query").value.trim()) search();
 });
+by("workspace").addEventListener("change", () => {
+  const { query, workspace } = values(); // filters are of what the other one holds
+  history.pushState(null, "", addressOf(workspace ? { query, workspace } : { query }));
+  start();
+});
 by("clear").addEventListener("click", () => {
-  const query = by("query").value;
-  fill(new URLSearchParams({ query }));
+  fill(new URLSearchParams({ query: by("query").value }));
   search();
 });
 by("more").addEventListener("click", () => search({ next: true }));
@@ -243,7 +267,12 @@ by("login").addEventListener("submit", (event) => {
   start();
 });
 window.addEventListener("popstate", () => {
-  fill(new URLSearchParams(location.search));
+  const parameters = new URLSearchParams(location.search);
+  if ((parameters.get("workspace") ?? "") !== by("workspace").value) {
+    start();
+    return;
+  }
+  fill(parameters);
   if (by("query").value) search({ remember: false });
   else forget();
 });
