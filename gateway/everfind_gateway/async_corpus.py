@@ -61,6 +61,7 @@ class AsyncCorpus:
     add = _in_thread(Corpus.add)
     remove = _in_thread(Corpus.remove)
     folders = _in_thread(Corpus.folders)
+    files = _in_thread(Corpus.files)
     status = _in_thread(Corpus.status)
     index = _in_thread(Corpus.index)
     close = _in_thread(Corpus.close)

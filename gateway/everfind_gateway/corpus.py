@@ -8,31 +8,31 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias, Unpack
-
-from pydantic import ConfigDict, with_config
-from typing_extensions import TypedDict
+from typing import TYPE_CHECKING, Self, Unpack
 
 from everfind_core.errors import InvalidRequestError, UnavailableError
 from everfind_core.model import (
+    FileRef,
     FileText,
     Folder,
     GatherAnswer,
     GatherRequest,
     GrepAnswer,
+    IndexedFile,
     IndexReport,
     RelatedAnswer,
     Relation,
     RemovedFolder,
     RunEvent,
     SearchAnswer,
-    SearchRequest,
     WorkspaceStatus,
 )
 from everfind_core.workspaces import is_directory
 from everfind_gateway.adding import add_to_corpus, remove_from_corpus
+from everfind_gateway.asked import Asked, Folders, Names, RelationName, names_of, request_of
 from everfind_gateway.checked import checked
 from everfind_gateway.config_files import working_directory
+from everfind_gateway.listing import indexed_files
 from everfind_gateway.mcp import corpus as current
 from everfind_gateway.reading import read_lines
 from everfind_gateway.reports import run_in_turn
@@ -43,49 +43,12 @@ from everfind_gateway.requests import (
     grep_request,
     index_requests,
     related_request,
-    search_request,
 )
-from everfind_gateway.settings import Settings, load_settings
+from everfind_gateway.settings import load_settings
 from everfind_gateway.workspace import open_followed_workspace, open_workspace
 
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
-
-Names: TypeAlias = str | Sequence[str]
-"""One name, or several."""
-Folders: TypeAlias = str | Path | Sequence[str | Path]
-"""The same, also as paths."""
-RelationName: TypeAlias = Literal["caller", "callee", "reference", "similar"]
-
-
-@with_config(ConfigDict(extra="forbid", strict=True))
-class Asked(TypedDict, total=False):
-    """What a search can be told besides the question. What is left out is as the settings say, or without limit.
-
-    ``folder`` by name or path; ``include`` and ``exclude`` are globs; ``since`` and ``before`` ISO 8601 dates.
-    ``everything`` brings back what `default_exclude` or a document's status hides. ``graph`` adds what calls the first
-    hits or is called by them. ``wait`` for changes to be indexed, in seconds. ``max_tokens`` bounds the hits' texts;
-    ``further`` files are named of what did not fit.
-    """
-
-    limit: int | None
-    mode: Literal["hybrid", "semantic", "lexical"] | None
-    folder: Folders
-    include: Names
-    exclude: Names
-    language: Names
-    kind: Names
-    status: Names
-    since: str
-    before: str
-    everything: bool
-    graph: bool
-    rerank: bool | None
-    min_score: float | None
-    relative_cutoff: float | None
-    wait: float | None
-    max_tokens: int
-    further: int
 
 
 class Corpus:
@@ -119,7 +82,7 @@ class Corpus:
             UnavailableError: the corpus is closed, or its server does not answer.
         """
         with self._call() as opened:
-            request = _request(opened.settings, query, asked, cursor=cursor, explain=explain)
+            request = request_of(opened.settings, query, asked, cursor=cursor, explain=explain)
             return opened.workspace.searcher.search(request, cancel=self._cancel)
 
     @checked
@@ -130,7 +93,7 @@ class Corpus:
             EverfindError: as :meth:`search`.
         """
         with self._call() as opened:
-            request = GatherRequest(_request(opened.settings, query, asked), context_lines)
+            request = GatherRequest(request_of(opened.settings, query, asked), context_lines)
             return opened.workspace.searcher.gather(request, cancel=self._cancel)
 
     @checked
@@ -153,10 +116,10 @@ class Corpus:
             EverfindError: as :meth:`search`.
         """
         options = SearchOptions(
-            _names(folder), _names(include), _names(exclude), _names(language), limit=limit, cursor=cursor
+            names_of(folder), names_of(include), names_of(exclude), names_of(language), limit=limit, cursor=cursor
         )
         with self._call() as opened:
-            request = related_request(opened.settings, target, map(Relation, _names(relation)), options)
+            request = related_request(opened.settings, target, map(Relation, names_of(relation)), options)
             return opened.workspace.searcher.related(request, cancel=self._cancel)
 
     @checked
@@ -182,8 +145,8 @@ class Corpus:
                 pattern,
                 regex=regex,
                 ignore_case=ignore_case,
-                folders=_names(folder),
-                include=_names(include),
+                folders=names_of(folder),
+                include=names_of(include),
                 max_results=max_results,
             )
             return opened.workspace.indexer.grep(request, cancel=self._cancel)
@@ -225,7 +188,7 @@ class Corpus:
                 lambda: opened.workspace.indexer,
                 given,
                 name=name,
-                include=_names(include),
+                include=names_of(include),
                 tell=warnings.warn,
             )
 
@@ -258,6 +221,31 @@ class Corpus:
         """The added folders."""
         with self._call() as opened:
             return added_folders(opened.settings)
+
+    @checked
+    def files(
+        self, *, folder: Folders = (), include: Names = (), limit: int = 0, after: FileRef | None = None
+    ) -> tuple[IndexedFile, ...]:
+        """The files that the index holds, by folder and path; with ``limit`` a page of so many at most.
+
+        ``after`` is the ``ref`` of the last file of the page before.
+
+        Raises:
+            InvalidRequestError: an argument cannot be used; the message names it.
+            FolderNotFoundError: a folder is neither added nor in the index.
+        """
+        if limit < 0:
+            raise InvalidRequestError.of("limit", f"{limit} is negative; 0 means all")
+        with self._call() as opened:
+            found, _ = indexed_files(
+                opened.settings,
+                opened.workspace.indexer,
+                folders=names_of(folder),
+                include=names_of(include),
+                after=after,
+                limit=limit,
+            )
+            return tuple(found)
 
     @checked
     def status(self, *, skipped: bool = False) -> WorkspaceStatus:
@@ -351,36 +339,6 @@ def open_source(
     here = "" if server else workspace
     load = partial(load_settings, path, flags=flags, cwd=working_directory(), workspace=here)
     return current.Corpus(load, open_followed_workspace if watch else open_workspace), load().warnings
-
-
-def _request(settings: Settings, query: str, asked: Asked, *, cursor: str = "", explain: bool = False) -> SearchRequest:
-    options = SearchOptions(
-        folders=_names(asked.get("folder", ())),
-        include=_names(asked.get("include", ())),
-        exclude=_names(asked.get("exclude", ())),
-        languages=_names(asked.get("language", ())),
-        kinds=_names(asked.get("kind", ())),
-        statuses=_names(asked.get("status", ())),
-        since=asked.get("since", ""),
-        before=asked.get("before", ""),
-        everything=asked.get("everything", False),
-        rerank=asked.get("rerank"),
-        min_score=asked.get("min_score"),
-        relative_cutoff=asked.get("relative_cutoff"),
-        limit=asked.get("limit"),
-        mode=asked.get("mode"),
-        wait_seconds=asked.get("wait"),
-        graph=asked.get("graph", False),
-        max_tokens=asked.get("max_tokens", 0),
-        further=asked.get("further", 0),
-        cursor=cursor,
-        explain=explain,
-    )
-    return search_request(settings, query, options)
-
-
-def _names(given: Folders) -> tuple[str, ...]:
-    return tuple(os.fspath(one) for one in ((given,) if isinstance(given, str | Path) else given))
 
 
 def _unheard(_event: RunEvent) -> None:

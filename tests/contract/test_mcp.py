@@ -13,7 +13,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from everfind_core.json_form import gather_json, grep_json, search_json
+from everfind_core.json_form import gather_json, grep_json, indexed_file_json, search_json
 from everfind_core.model import GatherRequest, GrepRequest, SearchRequest
 from everfind_core.ports import Embedder
 from everfind_gateway.mcp import resources
@@ -44,6 +44,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("related", {"target": "refresh_token"}),
     ("related", {"target": "code/src/session.py:9", "relations": ["caller", "similar"]}),
     ("list_folders", {}),
+    ("list_files", {"folders": ["docs"], "include": ["*.md"], "limit": 2}),
     ("cat_file", {"path": "code/src/session.py", "start_line": 3, "end_line": 5}),
     ("grep", {"pattern": "refresh_token"}),
     ("status", {"skipped_files": True}),
@@ -108,6 +109,38 @@ def test_pages_follow_each_other(served: Served, workspace: Connected) -> None:
         arguments["cursor"] = page["next_cursor"]
     assert paths == [(hit.path, hit.start_line) for hit in whole.hits]
     assert pages == -(-len(whole.hits) // 4)
+
+
+def test_the_files_of_the_index_come_page_by_page(served: Served, workspace: Connected) -> None:
+    cases: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, {}),
+        ({"folders": [str(workspace.base / "docs")]}, {"folder": "docs"}),
+        ({"folders": ["docs", "code"], "include": "*.md"}, {"globs": ["*.md"]}),
+    ]
+    for given, port in cases:
+        held = workspace.indexer.indexed_files(**port)
+        assert len(held) > 3
+        found: list[Any] = []
+        cursor = ""
+        while True:
+            result = served.call("list_files", {**given, "limit": 3, "cursor": cursor})
+            page = result.structured_content
+            found += page["files"]
+            assert (
+                text_of(result).splitlines()[0].split("  ")[0]
+                == f"{page['files'][0]['folder']}/{page['files'][0]['path']}"
+            )
+            assert len(page["files"]) <= 3
+            if not (cursor := page.get("next_cursor", "")):
+                break
+            assert text_of(result).endswith(f"[more files; next page: cursor={cursor!r}]")
+        assert found == [indexed_file_json(file) for file in held]
+
+
+def test_no_file_of_the_list_says_how_globs_match(served: Served) -> None:
+    result = served.call("list_files", {"include": ["docs/**"], "folders": ["docs"]})
+    assert result.structured_content == {"files": []}
+    assert "without the folder's name" in text_of(result)
 
 
 def test_a_token_budget_is_kept_and_told(served: Served, workspace: Connected) -> None:
@@ -322,6 +355,10 @@ def test_folders_and_files_are_resources(served: Served, mode: str) -> None:
         ("grep", {"pattern": "(", "regex": True}, "pattern: '(' is no regular expression"),
         ("grep", {"pattern": "a\nb"}, "pattern: it spans lines"),
         ("grep", {"pattern": "a", "globs": ["!x"]}, "globs: '!x' is negated"),
+        ("list_files", {"limit": 0}, "limit: 0 cannot be used"),
+        ("list_files", {"cursor": "abc"}, "cursor: no page of this list gave it. List again without a cursor."),
+        ("list_files", {"folders": ["nope"]}, "folders: no folder has the name or path 'nope'; the folders are: code"),
+        ("list_files", {"include": ["!x"]}, "globs: '!x' is negated"),
         ("index", {"paths": ["nope"]}, "no folder has the name or path 'nope'. The folders are: code, docs."),
         ("index", {"max_files": -1}, "max_files: -1 cannot be used"),
         ("nope", {}, "name: there is no tool 'nope'; there are search, gather"),

@@ -28,6 +28,7 @@ from everfind_core.json_form import (
     gather_json,
     grep_json,
     index_json,
+    indexed_file_json,
     related_json,
     search_json,
     status_json,
@@ -118,6 +119,10 @@ CASES: dict[str, Case] = {
         lambda c: {"folders": [{**folder_json(one), "usable": True} for one in c.folders()], "display_name": ""},
         ["list"],
     ),
+    "files": (
+        lambda c: {"files": [indexed_file_json(one) for one in c.files(folder=Path("docs"), include="*.md")]},
+        ["list", "--files", "--folder", "docs", "--glob", "*.md"],
+    ),
     "status": (lambda c: status_json(c.status(skipped=True), skipped_files=True), ["status", "--skipped"]),
     "index": (lambda c: index_json(c.index("docs")), ["index", "docs"]),
 }
@@ -167,6 +172,9 @@ REFUSED: dict[str, tuple[Callable[[Any], object], type[EverfindError], str]] = {
     "a number for a path": (lambda c: c.index("docs", 3), InvalidRequestError, "targets"),
     "no folder": (lambda c: c.search("a", folder="dosc"), FolderNotFoundError, ""),
     "lines in two ways": (lambda c: c.cat("docs/auth.md:2", end_line=5), FileNotIndexableError, ""),
+    "fewer than no files": (lambda c: c.files(limit=-1), InvalidRequestError, "limit"),
+    "no place in the list": (lambda c: c.files(after="docs/auth.md"), InvalidRequestError, "after"),
+    "files of no folder": (lambda c: c.files(folder="dosc"), FolderNotFoundError, ""),
     "no file": (lambda c: c.cat("docs/nothing.md"), FileNotIndexableError, ""),
 }  # fmt: skip
 
@@ -199,6 +207,16 @@ def test_awaited_answers_are_the_same(corpus: Corpus, config: Path, server: str 
     assert search_json(answer) == search_json(corpus.search("passwords", limit=2))
     assert folders == corpus.folders()
     assert "open_corpus" in hint
+
+
+def test_files_come_in_pages(corpus: Corpus) -> None:
+    held = corpus.files(folder=["code", "docs"])
+    assert len(held) == corpus.status().coverage.files == 10
+    found = corpus.files(limit=4)
+    while page := corpus.files(limit=4, after=found[-1].ref):
+        assert len(page) <= 4
+        found += page
+    assert found == held
 
 
 def test_a_closed_corpus_answers_no_more(config: Path, server: str | None) -> None:

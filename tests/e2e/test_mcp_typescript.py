@@ -22,6 +22,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "search": {"query": "refresh the session token", "limit": 3},
     "gather": {"query": "refresh the session token", "context_lines": 1},
     "list_folders": {},
+    "list_files": {"folders": ["docs"]},
     "cat_file": {"path": "docs/auth.md", "end_line": 2},
     "grep": {"pattern": "refresh_token"},
     "status": {},

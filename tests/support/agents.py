@@ -26,6 +26,7 @@ TOOL_CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("gather", {"query": "refresh_token"}),
     ("related", {"target": "refresh_token"}),
     ("list_folders", {}),
+    ("list_files", {"include": ["*.md"]}),
     ("cat_file", {"path": "docs/auth.md"}),
     ("grep", {"pattern": "WriteAtomic"}),
     ("status", {}),

@@ -134,11 +134,11 @@ Files: TypeAlias = Annotated[
     bool, typer.Option("--files", help="List the files that the index holds, in place of folders.")
 ]
 FolderOption: TypeAlias = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         "--folder",
         metavar="NAME",
-        help="With --files: of this folder only.",
+        help="With --files: of this folder only, by name or path. Repeatable.",
         show_default=False,
         autocompletion=folder_names,
     ),
@@ -156,7 +156,7 @@ def list_folders(
     context: typer.Context,
     *,
     files: Files = False,
-    folder: FolderOption = "",
+    folder: FolderOption = None,
     globs: Globs = None,
     workspaces: Workspaces = False,
     as_json: Json = False,
@@ -169,7 +169,7 @@ def list_folders(
         return
     settings = runtime.runtime_of(context).settings()
     if files:
-        _list_files(settings, folder, globs or (), as_json=as_json)
+        _list_files(settings, folder or (), globs or (), as_json=as_json)
         return
     if folder or globs:
         raise InvalidRequestError.of("folder" if folder else "glob", "it chooses among files", hint="Add --files.")
@@ -245,18 +245,19 @@ def _emit_folders(listed: Sequence[tuple[Folder, bool]]) -> None:
         note("no folders yet: `everfind add DIR`")
 
 
-def _list_files(settings: Settings, folder: str, globs: Sequence[str], *, as_json: bool) -> None:
+def _list_files(settings: Settings, folders: Sequence[str], globs: Sequence[str], *, as_json: bool) -> None:
     from everfind_core.json_form import indexed_file_json
+    from everfind_gateway.listing import indexed_files
 
     with runtime.open_workspace(settings) as workspace:
-        found = workspace.indexer.indexed_files(folder=folder, globs=globs)
+        found, _ = indexed_files(settings, workspace.indexer, folders=folders, include=globs)
     if as_json:
         emit_json({"files": [indexed_file_json(file) for file in found]})
         return
     for file in found:
         emit(shown_path(f"{file.ref.folder}/{file.ref.path}"))
     if not found:
-        note("no indexed file matches" if folder or globs else "nothing is indexed yet: `everfind index`")
+        note("no indexed file matches" if folders or globs else "nothing is indexed yet: `everfind index`")
 
 
 def _list_workspaces(*, as_json: bool) -> None:

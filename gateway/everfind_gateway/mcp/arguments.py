@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -17,6 +17,8 @@ MAX_QUERY = 10_000
 MAX_VALUES = 50
 MAX_VALUE = 4_096
 MAX_TOKENS = 100_000
+MAX_CURSOR = 20_000
+"""Of a list of files: a cursor holds the path of one, however long."""
 
 
 class Arguments(BaseModel):
@@ -178,6 +180,24 @@ class NoArguments(Arguments):
     """Arguments of tools that take none."""
 
 
+class ListFilesArguments(Arguments):
+    """Arguments of `list_files`."""
+
+    folders: Folders = []
+    include: Annotated[
+        Texts,
+        Field(
+            description="Only files whose path below the folder matches one of these globs: `docs/**`, `*.proto`. The "
+            "folder's name is no part of that path."
+        ),
+    ] = []
+    limit: Annotated[int, Field(ge=1, le=1_000, description="How many files a page.")] = 200
+    cursor: Annotated[
+        str,
+        Field(max_length=MAX_CURSOR, description="`next_cursor` of the page before, with the same other arguments."),
+    ] = ""
+
+
 class CatFileArguments(Arguments):
     """Arguments of `cat_file`."""
 
@@ -243,13 +263,11 @@ class CodebaseSearchArguments(Arguments):
 WORKSPACE = "workspace"
 """The argument of every tool of a server that answers from several workspaces."""
 
-_WORKSPACE = {
-    "type": "string",
-    "default": "",
-    "maxLength": MAX_VALUE,
-    "description": "The workspace to ask: an absolute directory in it, such as that of the project you work on, or its "
-    "name. Left out: the server's own.",
-}
+_SHOWN_WORKSPACES = 20
+_WORKSPACE = (
+    "The workspace to ask: an absolute directory in it, such as that of the project you work on, or its name. "
+    "Left out: the server's own."
+)
 
 
 def split_workspace(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -265,10 +283,10 @@ def split_workspace(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return asked, rest
 
 
-def input_schema(model: type[Arguments], *, several: bool = False) -> dict[str, Any]:
+def input_schema(model: type[Arguments], *, workspaces: Sequence[str] | None = None) -> dict[str, Any]:
     """The JSON schema of a tool's arguments: one flat object, without references, unions or titles.
 
-    With ``several`` workspaces it has one argument more, for the one that is meant.
+    On a server of several ``workspaces`` it has one argument more, for the one that is meant; it names those known.
     """
     schema = model.model_json_schema()
     properties = schema.get("properties", {})
@@ -277,9 +295,21 @@ def input_schema(model: type[Arguments], *, several: bool = False) -> dict[str, 
         if name in ("mode", "rerank"):
             described.pop("default", None)
     required = {"required": schema["required"]} if "required" in schema else {}
-    if several:
-        properties[WORKSPACE] = _WORKSPACE
+    if workspaces is not None:
+        properties[WORKSPACE] = {
+            "type": "string",
+            "default": "",
+            "maxLength": MAX_VALUE,
+            "description": _WORKSPACE + _known(workspaces),
+        }
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}
+
+
+def _known(workspaces: Sequence[str]) -> str:
+    if not workspaces:
+        return ""
+    more = len(workspaces) - _SHOWN_WORKSPACES
+    return f" There are {', '.join(workspaces[:_SHOWN_WORKSPACES])}{f' and {more:,} more' if more > 0 else ''}."
 
 
 def parse(model: type[A], given: Mapping[str, Any]) -> A:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from everfind_core.errors import OverloadedError, UnavailableError
 from everfind_core.workspaces import workspace_not_found
 from everfind_gateway.mcp.corpus import Corpus
 
 if TYPE_CHECKING:
+    from everfind_gateway.mcp.calls import Call
     from everfind_gateway.served import Served
     from everfind_gateway.settings import Settings
     from everfind_gateway.workspace import Workspace
+
+T = TypeVar("T")
 
 
 class Corpora:
@@ -74,6 +78,10 @@ class Corpora:
         closed = [corpus.close() for corpus in corpora]
         return all(closed)
 
+    def listed(self) -> tuple[str, ...]:
+        """What can be chosen from: names, and the roots of the projects that were listed one by one."""
+        return tuple(place.id for place in self._served.listed())
+
     def _make_room(self, wanted: str) -> Corpus | None:
         """What is to be closed before ``wanted`` is opened."""
         if wanted in self._open or len(self._open) < self._limit:
@@ -82,3 +90,18 @@ class Corpora:
         if idle is None:
             raise OverloadedError(f"the server has {self._limit} workspaces in use, its limit", hint="Try again later.")
         return self._open.pop(idle)
+
+
+def in_workspace(others: Corpora | None, asked: str, call: Call, work: Callable[[Call], T]) -> T:
+    """What ``work`` gives in the workspace that is asked for, empty for the server's own.
+
+    Raises:
+        WorkspaceNotFoundError: there is none such; where there are no ``others``, there is no other at all.
+        OverloadedError, UnavailableError: as :meth:`Corpora.hold`.
+    """
+    if not asked:
+        return work(call)
+    if others is None:
+        raise workspace_not_found(asked)
+    with others.hold(asked) as corpus:
+        return work(replace(call, corpus=corpus))

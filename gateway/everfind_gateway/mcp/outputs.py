@@ -143,6 +143,27 @@ class FoldersOutput(TypedDict):
 
 
 @with_config(_OPEN)
+class ListedFile(TypedDict):
+    """A file that the index holds; `size` in bytes, `modified` in seconds since the epoch, 0 if that is not known."""
+
+    folder: str
+    path: str
+    size: int
+    modified: float
+    chunks: int
+    tokens: int
+    redactions: int
+
+
+@with_config(_OPEN)
+class FilesOutput(TypedDict):
+    """A page of the files that the index holds, by folder and path; `next_cursor` is there when more follow."""
+
+    files: list[ListedFile]
+    next_cursor: NotRequired[str]
+
+
+@with_config(_OPEN)
 class FileOutput(TypedDict):
     """Lines of a file, secrets masked; `indexed` says whether the index holds this version of it.
 

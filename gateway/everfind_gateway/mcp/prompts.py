@@ -21,7 +21,7 @@ work. Read the lines of the hits, and only then rephrase.
 3. You have a function or class and want what calls it or what it calls: `related`, with its name or a hit's place.
 4. You know the exact text and need every place: `grep`.
 5. You know the file: `cat_file`, with the lines that a hit or a match named.
-6. You do not know what there is: `list_folders`.
+6. You do not know what there is: `list_folders`, then `list_files` of a folder or a directory in it.
 7. Nothing was found: look at what the answer says was searched and left out, then at `status`. Say that something \
 does not exist only if its folder is indexed and up to date.
 8. An answer says that files changed: `index`, then ask again.

@@ -1,4 +1,17 @@
-"""Registering the server with the hosts that start it: what to write where, in each one's own format."""
+"""Registering the server with the hosts that start it: what to write where, in each one's own format.
+
+The formats are those of the hosts' own pages, as they stood in November 2026:
+
+- Claude Code, https://code.claude.com/docs/en/mcp: options before the name, the command after ``--``; `.mcp.json` at a
+  project's root, which each user approves.
+- Cursor, https://cursor.com/docs/mcp: `~/.cursor/mcp.json`, and `.cursor/mcp.json` of a project.
+- Codex, https://developers.openai.com/codex/mcp and its `config-reference`: `[mcp_servers.NAME]`; a project's file
+  counts once the user trusts the project, and `codex mcp add` writes the user's alone.
+- Zed, https://zed.dev/docs/ai/mcp: `context_servers`, without the `source` of before; a project's are started once the
+  user trusts the worktree (`docs/src/worktree-trust.md` of its repository).
+- VS Code, https://code.visualstudio.com/docs/agents/reference/mcp-configuration: `servers`, with a `type`; of
+  `code --add-mcp` tells its page on the command line.
+"""
 
 from __future__ import annotations
 

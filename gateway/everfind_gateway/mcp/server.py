@@ -11,7 +11,6 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
-from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import mcp_types as types
@@ -25,7 +24,7 @@ from everfind_core.parsed_json import parse_json
 from everfind_gateway.mcp import prompts, resources
 from everfind_gateway.mcp.arguments import input_schema, parse, split_workspace
 from everfind_gateway.mcp.calls import Call, Result, Tell, Threads
-from everfind_gateway.mcp.corpora import Corpora
+from everfind_gateway.mcp.corpora import Corpora, in_workspace
 from everfind_gateway.mcp.corpus import Corpus
 from everfind_gateway.mcp.indexing import INDEX_TOOL, aliases
 from everfind_gateway.mcp.outputs import output_schema
@@ -106,7 +105,8 @@ class _Handlers:
         self._activity = activity
         self._by_name = {tool.name: tool for tool in tools}
         self._reading = {tool.name for tool in tools if tool.read_only}
-        self._schemas = {tool.name: input_schema(tool.arguments, several=others is not None) for tool in tools}
+        listed = others.listed() if others is not None else None
+        self._schemas = {tool.name: input_schema(tool.arguments, workspaces=listed) for tool in tools}
         self._threads = Threads()
 
     def tool_input_schema(self, name: str) -> Mapping[str, Any] | None:
@@ -136,9 +136,9 @@ class _Handlers:
     async def list_resources(
         self, _context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Answer `resources/list`: the folders, then page by page the indexed files."""
+        """Answer `resources/list`: the folders, then page by page the indexed files, of the server's own workspace."""
         cursor = (params.cursor if params else None) or ""
-        page = await self._read(lambda call: resources.listed(call, cursor))
+        page = await self._read("", lambda call: resources.listed(call, cursor))
         return types.ListResourcesResult(
             next_cursor=page.next_cursor or None,
             resources=[
@@ -165,16 +165,17 @@ class _Handlers:
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """Answer `resources/templates/list`."""
+        more = resources.IN_WORKSPACE if self._others is not None else ""
         return types.ListResourceTemplatesResult(
             resource_templates=[
                 types.ResourceTemplate(
-                    uri_template=resources.FOLDER_TEMPLATE,
+                    uri_template=resources.FOLDER_TEMPLATE + more,
                     name="folder",
                     description="What is indexed of a folder.",
                     mime_type="application/json",
                 ),
                 types.ResourceTemplate(
-                    uri_template=resources.FILE_TEMPLATE,
+                    uri_template=resources.FILE_TEMPLATE + more,
                     name="file",
                     description="An indexable file, by its folder's name and its path below it; secrets masked.",
                 ),
@@ -185,7 +186,11 @@ class _Handlers:
         self, _context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Answer `resources/read`."""
-        text, mime_type = await self._read(lambda call: resources.read(call, params.uri))
+        try:
+            meant = resources.parse_uri(params.uri)
+        except EverfindError as error:
+            raise _protocol_error(error) from None
+        text, mime_type = await self._read(meant.workspace, lambda call: resources.read(call, meant))
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=params.uri, text=text, mime_type=mime_type)]
         )
@@ -236,19 +241,19 @@ class _Handlers:
         arguments = parse(tool.arguments, given)
         tell: Tell | None = context.session.report_progress if context.meta else None
 
-        def run(call: Call) -> Result:
-            if self._others is None or not asked:
-                return tool.run(call, arguments)
-            with self._others.hold(asked) as corpus:
-                return tool.run(replace(call, corpus=corpus), arguments)
+        return await self._run(asked, lambda call: tool.run(call, arguments), tell)
+
+    async def _run(self, asked: str, work: Callable[[Call], T], tell: Tell | None = None) -> T:
+        def run(call: Call) -> T:
+            return in_workspace(self._others, asked, call, work)
 
         return await self._threads.run(run, Call(self._corpus), tell)
 
-    async def _read(self, work: Callable[[Call], T]) -> T:
+    async def _read(self, asked: str, work: Callable[[Call], T]) -> T:
         """What ``work`` gives, its errors as errors of the protocol: a resource has no other place for them."""
         try:
             with self._activity.answering():
-                return await self._threads.run(work, Call(self._corpus))
+                return await self._run(asked, work)
         except EverfindError as error:
             raise _protocol_error(error) from None
         except Exception as error:

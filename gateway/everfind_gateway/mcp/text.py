@@ -8,6 +8,7 @@ from everfind_core.model import (
     FileText,
     Folder,
     GrepAnswer,
+    IndexedFile,
     IndexReport,
     RelatedAnswer,
     WorkspaceStatus,
@@ -45,6 +46,16 @@ def folders_text(folders: Sequence[tuple[Folder, bool]]) -> str:
         + ("" if usable else "  (cannot be read now)")
         for folder, usable in folders
     )
+
+
+def files_text(files: Sequence[IndexedFile], next_cursor: str) -> str:
+    """One line a file: `folder/path`, and its tokens."""
+    lines = [f"{shown_path(f'{f.ref.folder}/{f.ref.path}')}  {count(f.tokens, 'token')}" for f in files]
+    if not files:
+        lines.append("No file of the index matches. Globs match the path below a folder, without the folder's name.")
+    if next_cursor:
+        lines.append(f"[more files; next page: cursor={next_cursor!r}]")
+    return "\n".join(lines)
 
 
 def file_text(text: FileText) -> str:

@@ -13,6 +13,7 @@ from everfind_core.json_form import (
     folder_json,
     gather_json,
     grep_json,
+    indexed_file_json,
     related_json,
     search_json,
     status_json,
@@ -29,8 +30,9 @@ from everfind_core.model import (
 )
 from everfind_core.text_form import gather_text, search_text
 from everfind_gateway.folders import find_folder
+from everfind_gateway.listing import indexed_files
 from everfind_gateway.mcp import arguments as args
-from everfind_gateway.mcp import outputs, text
+from everfind_gateway.mcp import file_cursor, outputs, text
 from everfind_gateway.mcp.calls import Call, Result
 from everfind_gateway.places import place_in
 from everfind_gateway.requests import (
@@ -96,6 +98,25 @@ def list_folders(call: Call, _given: args.NoArguments) -> Result:
         folders = [(one.folder, one.usable) for one in found.folders if one.added]
         listed = [{**folder_json(folder), "usable": usable} for folder, usable in folders]
         return Result({"display_name": opened.settings.display_name, "folders": listed}, text.folders_text(folders))
+
+
+def list_files(call: Call, given: args.ListFilesArguments) -> Result:
+    """Answer `list_files`."""
+    with call.corpus.call() as opened:
+        known = searchable_folders(opened.settings) if given.folders else ()
+        files, more = indexed_files(
+            opened.settings,
+            opened.workspace.indexer,
+            folders=folder_names(known, given.folders),
+            include=given.include,
+            after=file_cursor.decoded(given.cursor),
+            limit=given.limit,
+        )
+    following = file_cursor.encoded(files[-1].ref) if more else ""
+    form: Json = {"files": [indexed_file_json(file) for file in files]}
+    if following:
+        form["next_cursor"] = following
+    return Result(form, text.files_text(files, following))
 
 
 def cat_file(call: Call, given: args.CatFileArguments) -> Result:
@@ -243,6 +264,16 @@ READING_TOOLS = (
         args.NoArguments,
         outputs.FoldersOutput,
         list_folders,
+    ),
+    Tool(
+        "list_files",
+        "List files",
+        "The files that the index holds, by folder and path, each with what reading it costs in tokens. Use it to see "
+        "what there is below a directory (`include`: `docs/**`) or of one kind (`*.proto`), and whether a file is "
+        "indexed at all. To find the file that a question is about use search: that needs no list.",
+        args.ListFilesArguments,
+        outputs.FilesOutput,
+        list_files,
     ),
     Tool(
         "cat_file",

@@ -190,7 +190,7 @@ def test_add_list_remove(everfind: Run, engines: FakeEngines, home: Path) -> Non
     assert listed == {"display_name": "", "folders": [folder]}
 
 
-def test_list_files(everfind: Run, engines: FakeEngines) -> None:
+def test_list_files(everfind: Run, engines: FakeEngines, api: Path) -> None:
     assert everfind("list", "--files").out == "api/a.py\n"
     file = {"folder": "api", "path": "a.py", "size": 120, "modified": 5.0, "chunks": 3, "tokens": 40, "redactions": 0}
     assert json.loads(everfind("list", "--files", "--folder", "api", "--json").out) == {"files": [file]}

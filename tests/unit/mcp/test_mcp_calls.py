@@ -17,6 +17,7 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, UnavailableError, error_classes
 from everfind_core.model import Filters, RelatedRequest, Relation
 from everfind_gateway.mcp.calls import PROGRESS_SECONDS
+from everfind_gateway.setting_groups.serving import DEFAULT_TOOLS
 from everfind_gateway.settings import Settings
 from tests.support.agents import MODES, Served, serve_engines, text_of, write_config
 from tests.support.gateway import FakeEngines
@@ -198,4 +199,4 @@ def test_no_server_needs_the_workspace_to_list_its_tools(served: Served) -> None
     async def use(client: Client) -> int:
         return len((await client.list_tools()).tools)
 
-    assert Served(server.config, refuse).ask(use) == 8  # type: ignore[arg-type]  # it is never entered
+    assert Served(server.config, refuse).ask(use) == len(DEFAULT_TOOLS)  # type: ignore[arg-type]  # it is never entered

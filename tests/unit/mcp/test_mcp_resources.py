@@ -31,18 +31,35 @@ def test_a_files_uri_leads_back_to_it(folder: str, segments: list[str]) -> None:
     path = "/".join(segments)
     uri = file_uri(folder, path)
     assert uri.isascii()
-    assert parse_uri(uri) == (folder, path)
+    assert parse_uri(uri) == (folder, path, "")
 
 
 @given(NAMES)
 def test_a_folders_uri_leads_back_to_it(folder: str) -> None:
-    assert parse_uri(folder_uri(folder)) == (folder, "")
+    assert parse_uri(folder_uri(folder)) == (folder, "", "")
+
+
+WORKSPACES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
+
+
+@given(NAMES, NAMES, WORKSPACES)
+def test_a_uri_names_its_workspace(folder: str, path: str, workspace: str) -> None:
+    for uri, expected in ((file_uri(folder, path, workspace), path), (folder_uri(folder, workspace), "")):
+        assert parse_uri(uri) == (folder, expected, workspace)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "workspace", "workspace=", "workspace=a&b=c", "x=a", "workspace=%00", "WORKSPACE=a"]
+)
+def test_no_other_query_is_taken(query: str) -> None:
+    with pytest.raises(InvalidRequestError, match="no resource"):
+        parse_uri(f"everfind://file/docs/a.md?{query}")
 
 
 @given(st.text(max_size=60).map(lambda tail: f"everfind://file/{tail}") | st.text(max_size=60))
 def test_any_other_text_gives_a_clean_path_or_is_refused(uri: str) -> None:
     try:
-        _, path = parse_uri(uri)
+        path = parse_uri(uri).path
     except InvalidRequestError:
         return
     segments = path.split("/") if path else []
@@ -53,7 +70,7 @@ def test_any_other_text_gives_a_clean_path_or_is_refused(uri: str) -> None:
 def test_a_path_with_escapes_of_its_own_stays_what_it_is() -> None:
     uri = file_uri("docs", "100% %FF.md")
     assert uri == "everfind://file/docs/100%25%20%25FF.md"
-    assert parse_uri(uri) == ("docs", "100% %FF.md")
+    assert parse_uri(uri) == ("docs", "100% %FF.md", "")
     assert check_relative("100% %FF.md")
 
 

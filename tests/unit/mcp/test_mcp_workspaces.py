@@ -2,46 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import anyio
 import mcp_types as types
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 from everfind_core.errors import OverloadedError, UnavailableError
 from everfind_gateway.mcp.corpora import Corpora
+from everfind_gateway.mcp.resources import file_uri, folder_uri
 from everfind_gateway.mcp.server import build_server
 from everfind_gateway.served import Served as ServedWorkspaces
-from everfind_gateway.settings import Settings
 from tests.support.agents import Served, text_of
-from tests.support.gateway import FakeEngines, make_hit
-
-
-class Opening:
-    """Opens engines whose hits tell the index they are of, and counts."""
-
-    def __init__(self) -> None:
-        self.opened: list[str] = []
-        self.closed: list[str] = []
-
-    @contextmanager
-    def __call__(self, settings: Settings) -> Iterator[Any]:
-        name = settings.index_dir.parent.parent.name
-        self.opened.append(name)
-        yield FakeEngines(hits=(make_hit(f"{name}.py"),))
-        self.closed.append(name)
+from tests.support.workspaces import Opening, write_projects
 
 
 @pytest.fixture
 def src(home: Path) -> Path:
-    for name in ("a", "b", "c"):
-        (home / "src" / name / ".everfind").mkdir(parents=True)
-        (home / "src" / name / ".everfind" / "config.toml").write_text("folders = []\n")
-    return home / "src"
+    return write_projects(home / "src", "a", "b", "c")
 
 
 @pytest.fixture
@@ -82,6 +65,39 @@ def test_a_call_is_answered_from_the_workspace_that_it_names(
     assert opening.closed == ["b"]
     assert others.close()
     assert sorted(opening.closed) == ["a", "b", "c"]
+
+
+def test_a_resource_is_read_from_the_workspace_that_it_names(
+    served: Served, others: Corpora, opening: Opening, src: Path
+) -> None:
+    async def read(one: Corpora | None, uris: list[str]) -> tuple[list[str], list[str]]:
+        corpus = served.corpus()
+        told: list[str] = []
+        try:
+            async with Client(build_server(corpus, served.settings(), others=one)) as client:
+                templates = (await client.list_resource_templates()).resource_templates
+                for uri in uris:
+                    try:
+                        (content,) = (await client.read_resource(uri)).contents
+                    except MCPError as error:
+                        told.append(error.error.message.split(":")[0])
+                    else:
+                        assert isinstance(content, types.TextResourceContents)
+                        told.append(content.text)
+        finally:
+            corpus.close()
+        return told, [template.uri_template for template in templates]
+
+    named = [file_uri("api", "a.py", f"{src}/{name}") for name in ("a", "nowhere")]
+    told, templates = anyio.run(read, others, [file_uri("api", "a.py"), *named, folder_uri("api", str(src / "b"))])
+    assert told[:2] == ["one\ntwo\n"] * 2
+    assert told[2].startswith("there is no workspace")
+    assert json.loads(told[3])["files"] == f"everfind://file/api/{{+path}}?workspace={quote(str(src / 'b'), safe='')}"
+    assert opening.opened == ["a", "b"]
+    assert templates == ["everfind://folder/{folder}{?workspace}", "everfind://file/{folder}/{+path}{?workspace}"]
+    told, templates = anyio.run(read, None, named[:1])
+    assert told[0].startswith("there is no workspace")
+    assert templates == ["everfind://folder/{folder}", "everfind://file/{folder}/{+path}"]
 
 
 @pytest.mark.parametrize("asked", ["/", "a", "/nowhere", "../a", "\0"])
