@@ -140,6 +140,8 @@ def _word_terms(word: str) -> Iterator[str]:
 
 def _parts(piece: str) -> list[str]:
     """The folded parts of a word without separators; a digest or an encoded blob is one part."""
+    if piece.isascii() and piece.isalpha() and piece.islower():  # as most are
+        return [piece]
     parts = _PART.findall(piece)
     opaque = len(parts) >= 4 and len(piece) < 2.5 * len(parts)
     return [piece.casefold()] if opaque else [part.casefold() for part in parts]
@@ -150,4 +152,4 @@ def _pairs(items: Sequence[str]) -> list[str]:
 
 
 def _whole(word: str) -> str:
-    return _SEPARATOR.sub("", word).casefold()
+    return word.replace("_", "").replace("-", "").casefold()

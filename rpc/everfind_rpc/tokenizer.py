@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import TokenSpans
-from everfind_rpc.word_tokens import ByWords, WordTokens
+from everfind_rpc.word_tokens import ByWords
 
 if TYPE_CHECKING:
     import tokenizers
@@ -40,7 +40,7 @@ class FileTokenizer:
         self.content = content
         self._tokenizer = _parse(content, source)
         self._sliceable = _is_bert_style(self._tokenizer)
-        self._by_words = ByWords(self._word_tokens) if self._sliceable and _adds_no_words(self._tokenizer) else None
+        self._by_words = ByWords(self._encode_whole) if self._sliceable and _adds_no_words(self._tokenizer) else None
 
     @property
     def sliceable(self) -> bool:
@@ -51,16 +51,17 @@ class FileTokenizer:
         """Tokens of ``text``, without special tokens, prefix, truncation or padding."""
         found = self._by_words.encode(text) if self._by_words and len(text) > _SHORT else None
         if found is None:
-            found = TokenSpans(*(np.array(part, np.int64) for part in self._word_tokens(text)))
+            found = self._encode_whole(text)
         return TokenSpans(found.ids, np.maximum.accumulate(found.starts))
 
     def encode_ids(self, text: str) -> TokenIds:
         """The ids alone, which is faster."""
         return np.array(self._encode(text).ids, np.int64)
 
-    def _word_tokens(self, text: str) -> WordTokens:
+    def _encode_whole(self, text: str) -> TokenSpans:
         encoding = self._encode(text)
-        return WordTokens(tuple(encoding.ids), tuple(start for start, _ in encoding.offsets))
+        starts = [start for start, _ in encoding.offsets]
+        return TokenSpans(np.array(encoding.ids, np.int64), np.array(starts, np.int64))
 
     def _encode(self, text: str) -> tokenizers.Encoding:
         try:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer
 
+from everfind_core.model import TokenSpans
 from everfind_embedder.loading.packaged import DATA_DIRECTORY
 from everfind_rpc.tokenizer import FileTokenizer
-from everfind_rpc.word_tokens import LONGEST_WORD, MOST_WORDS, ByWords, WordTokens
+from everfind_rpc.word_tokens import MOST_CHARACTERS, ByWords
 
 CONTENT = (DATA_DIRECTORY / "tokenizer.json").read_bytes()
 FILE = FileTokenizer(CONTENT, source="tokenizer.json")
@@ -54,7 +58,7 @@ PIECES = st.one_of(
                 "—",
                 "İ",
             ),
-            "z" * (LONGEST_WORD + 1),
+            "z" * 65,
             "y" * 101,
         )
     ),
@@ -82,12 +86,24 @@ def test_equal_to_the_librarys(text: str) -> None:
     assert found.ids.dtype == found.starts.dtype == np.int64
 
 
+def one_each(text: str) -> TokenSpans:
+    """A token a word: its length."""
+    words = list(re.finditer(r"\S+", text))
+    return TokenSpans(np.array([len(w[0]) for w in words]), np.array([w.start() for w in words], np.int64))
+
+
+def one_a_character(text: str) -> TokenSpans:
+    """A token a character, but for spaces."""
+    places = [place for place, character in enumerate(text) if not character.isspace()]
+    return TokenSpans(np.array([ord(text[place]) for place in places]), np.array(places, np.int64))
+
+
 def test_each_word_is_tokenised_once() -> None:
     asked: list[str] = []
 
-    def encode(word: str) -> WordTokens:
-        asked.append(word)
-        return WordTokens((len(word),), (0,))
+    def encode(text: str) -> TokenSpans:
+        asked.append(text)
+        return one_each(text)
 
     words = ByWords(encode)
     for _ in range(2):
@@ -95,20 +111,47 @@ def test_each_word_is_tokenised_once() -> None:
         assert found is not None
         assert found.ids.tolist() == [1, 2, 1, 1, 2, 2]
         assert found.starts.tolist() == [0, 2, 5, 6, 7, 10]
-    assert asked == ["a", "bb", "(", "é)"]
+    assert asked == ["a bb ( é)"]
+    plain = words.encode("bb+a ccc+")
+    assert plain is not None
+    assert plain.ids.tolist() == [2, 1, 1, 3, 1]
+    assert plain.starts.tolist() == [0, 2, 3, 5, 8]
+    assert asked[1:] == ["+", "ccc"]
+
+
+def test_words_of_several_tokens_or_none() -> None:
+    def without_x(text: str) -> TokenSpans:
+        found = one_a_character(text)
+        kept = found.ids != ord("x")
+        return TokenSpans(found.ids[kept], found.starts[kept])
+
+    found = ByWords(without_x).encode("xx axb x\nba xx")
+    assert found is not None
+    assert found.ids.tolist() == list(map(ord, "abba"))
+    assert found.starts.tolist() == [3, 5, 9, 10]
 
 
 def test_memory_is_bounded() -> None:
-    words = ByWords(lambda word: WordTokens((1,), (0,)))
-    words.encode(" ".join(map(str, range(MOST_WORDS + 10))))
-    assert len(words._known) == 10
-    words.encode("x" * (LONGEST_WORD + 1))
-    assert len(words._known) == 10
+    words = ByWords(one_each)
+    words.encode("many words " + "x" * MOST_CHARACTERS)
+    assert list(words._known._places) == ["many", "words", "x" * MOST_CHARACTERS]
+    words.encode("y z")
+    assert list(words._known._places) == ["y", "z"]
+
+
+def test_threads_share_what_is_known() -> None:
+    words = ByWords(one_a_character)
+    texts = [" ".join(f"{n * step}" for n in range(3_000)) for step in (1, 2, 3, 5)]
+    with ThreadPoolExecutor(4) as threads:
+        for text, found in zip(texts * 4, threads.map(words.encode, texts * 4), strict=True):
+            assert found is not None
+            assert found.ids.tolist() == one_a_character(text).ids.tolist()
+            assert found.starts.tolist() == one_a_character(text).starts.tolist()
 
 
 @pytest.mark.parametrize("text", ["中文 " * 10, "plain é"])
 def test_text_of_other_scripts_is_left_to_the_library(text: str) -> None:
-    assert ByWords(lambda word: WordTokens((1,), (0,))).encode(text) is None
+    assert ByWords(one_each).encode(text) is None
 
 
 def test_an_added_word_goes_over_white_space() -> None:
@@ -122,6 +165,6 @@ def test_an_added_word_goes_over_white_space() -> None:
 
 
 def test_no_text_has_no_tokens() -> None:
-    found = ByWords(lambda word: WordTokens((1,), (0,))).encode("")
+    found = ByWords(one_each).encode("")
     assert found is not None
     assert not len(found)
