@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 BATCH_TOKENS = 24_000
 """Tokens to embed a batch: about a second on one core, what a kill can lose at most per batch under way."""
+
+FIRST_TOKENS = 6_000
+"""The first so many of a run are embedded at once: the embedder does not wait for the first batch to be full."""
+
 BATCH_FILES = 200
 BATCH_TEXT = 4_000_000
 """Characters of rows a batch: bounds memory when nothing needs embedding."""
@@ -97,6 +102,9 @@ class _Batch:
     known: dict[str, npt.NDArray[np.floating]] = field(default_factory=dict)
     tokens: int = 0
     characters: int = 0
+    begun: int = 0
+    parts: list[Future[npt.NDArray[np.float32]]] = field(default_factory=list)
+    """What embeds the first ``begun`` jobs, in their order."""
 
     def take(self, file: PreparedFile) -> None:
         """Add a file; its texts that are neither known nor already in this batch become jobs."""
@@ -111,6 +119,17 @@ class _Batch:
                 self.tokens += job.tokens
                 jobs.append(job)
         self.files.append(_Taken(file, tuple(jobs)))
+
+    def begin(self) -> list[_Job]:
+        """The jobs that nobody has begun."""
+        jobs = list(islice(self.jobs.values(), self.begun, None))
+        self.begun = len(self.jobs)
+        return jobs
+
+    @property
+    def embedded(self) -> bool:
+        """Whether what was begun is done."""
+        return all(part.done() for part in self.parts)
 
     @property
     def full(self) -> bool:
@@ -161,8 +180,9 @@ class Pipeline:
         self._older = older
         self._under_way = max(1, concurrency)
         self._threads = ThreadPoolExecutor(self._under_way, thread_name_prefix="embed")
-        self._open: deque[tuple[_Batch, Future[npt.NDArray[np.float32]]]] = deque()
+        self._open: deque[_Batch] = deque()
         self._batch = _Batch()
+        self._began = False
         self._written = _SeenKeys()
 
     def __enter__(self) -> Self:
@@ -171,8 +191,9 @@ class Pipeline:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for _, vectors in self._open:
-            vectors.cancel()
+        for batch in (*self._open, self._batch):
+            for part in batch.parts:
+                part.cancel()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def add(self, files: Sequence[PreparedFile], *, wait: bool = True) -> None:
@@ -187,10 +208,12 @@ class Pipeline:
                 self._send()
                 if wait:
                     self._commit_surplus()
+            elif not self._began and self._batch.tokens >= FIRST_TOKENS:
+                self._begin()
 
     def has_room(self) -> bool:
         """Whether more can be taken in without waiting; commits on the way what has its vectors."""
-        while self._open and self._open[0][1].done():
+        while self._open and self._open[0].embedded:
             self._commit_oldest()
         return len(self._open) < self._under_way
 
@@ -219,12 +242,19 @@ class Pipeline:
                 known.update(self._kept.get(keys - known.keys()))
             return known
 
-    def _send(self) -> None:
-        batch, self._batch = self._batch, _Batch()
-        if not batch.files:
-            return
+    def _begin(self) -> None:
+        """Embed what waits in the batch that is being filled."""
         self._cancel.check()
-        self._open.append((batch, self._threads.submit(self._embed, list(batch.jobs.values()))))
+        self._began = True
+        if jobs := self._batch.begin():
+            self._batch.parts.append(self._threads.submit(self._embed, jobs))
+
+    def _send(self) -> None:
+        if not self._batch.files:
+            return
+        self._begin()
+        self._open.append(self._batch)
+        self._batch = _Batch()
 
     def _embed(self, jobs: list[_Job]) -> npt.NDArray[np.float32]:
         with self._clock.measure(IndexStage.EMBED):
@@ -234,8 +264,9 @@ class Pipeline:
             return self._embedder.embed([job.text for job in jobs], InputKind.DOCUMENT, cancel=self._cancel)
 
     def _commit_oldest(self) -> None:
-        batch, future = self._open.popleft()
-        vectors: dict[str, npt.NDArray[np.floating]] = dict(zip(batch.jobs, future.result(), strict=True))
+        batch = self._open.popleft()
+        found = chain.from_iterable(part.result() for part in batch.parts)
+        vectors: dict[str, npt.NDArray[np.floating]] = dict(zip(batch.jobs, found, strict=True))
         self._cancel.check()
         with self._clock.measure(IndexStage.STORE):
             if self._kept is not None:

@@ -13,7 +13,13 @@ from everfind_indexer.preparing import PreparedFile
 from everfind_indexer.tally import FirstTally, Tally
 
 GROUP_FILES = 32
-GROUP_CHARACTERS = 500_000
+GROUP_CHARACTERS = 100_000
+"""About a batch's: the embedder has the next one before it is done with this one."""
+
+FIRST_CHARACTERS = 24_000
+"""Of the first group, so that embedding begins at once; the next may be ``GROWTH`` times as large."""
+
+GROWTH = 4
 
 
 @dataclass(slots=True)
@@ -57,12 +63,12 @@ class FolderWork:
 def in_groups(files: Iterable[PreparedFile]) -> Iterator[list[PreparedFile]]:
     """Small groups of files, so that one look-up serves several."""
     group: list[PreparedFile] = []
-    characters = 0
+    characters, most = 0, FIRST_CHARACTERS
     for file in files:
         group.append(file)
         characters += sum(len(row.text) for row in file.rows)
-        if len(group) >= GROUP_FILES or characters >= GROUP_CHARACTERS:
+        if len(group) >= GROUP_FILES or characters >= most:
             yield group
-            group, characters = [], 0
+            group, characters, most = [], 0, min(GROWTH * most, GROUP_CHARACTERS)
     if group:
         yield group

@@ -5,7 +5,7 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError
-from everfind_core.model import FileRef, FileState
+from everfind_core.model import FileRef, FileState, InputKind
 from everfind_core.ports import StoredChunk
 from everfind_indexer import pipeline
 from everfind_indexer.pipeline import Clock, Committed, Pipeline
@@ -110,6 +110,27 @@ def test_batches_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench()
     bench.run([prepared(f"{n:03d}", [f"text {n}"], tokens=30) for n in range(20)])
     assert [len(commit) for commit in bench.store.commits] == [4, 4, 4, 4, 4]
+
+
+def test_the_first_texts_of_a_run_are_embedded_before_the_batch_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "FIRST_TOKENS", 30)
+    bench = Bench()
+    with bench.pipeline() as line:
+        line.add([prepared("a", ["one"], tokens=20)])
+        assert not line._batch.parts
+        line.add([prepared("b", ["one", "two"], tokens=20)])
+        (part,) = line._batch.parts
+        assert len(part.result()) == 2
+        line.add([prepared("c", ["three", "two"], tokens=40)])
+        assert len(line._batch.parts) == 1
+        assert not bench.store.commits
+        line.finish()
+    assert [len(commit) for commit in bench.store.commits] == [3]
+    assert bench.embedder.calls == 2
+    for rows in bench.store.rows.values():
+        for row in rows:
+            assert row.vector is not None
+            assert row.vector.tolist() == bench.embedder.embed([row.text], InputKind.DOCUMENT)[0].tolist()
 
 
 def test_a_cancelled_run_keeps_what_is_committed_and_commits_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
