@@ -11,19 +11,15 @@ from everfind_core.archive import Header
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FolderNotFoundError, IndexDamagedError, IndexMissingError
 from everfind_core.index_directory import check_place, current_index
-from everfind_core.lexical import REVISION as LEXICAL_REVISION
-from everfind_core.lifecycle import REVISION as LIFECYCLE_REVISION
 from everfind_core.manifest import Recipe, check_recipe, is_upgrade
-from everfind_core.model import Calibration, Folder, IndexReport, IndexRequest, LineKind, ModelInfo
+from everfind_core.model import Calibration, Folder, IndexReport, IndexRequest, ModelInfo
 from everfind_core.ports import Chunker, Embedder, EventSink
 from everfind_core.published import KEPT_SECONDS
-from everfind_core.secrets import REVISION as SECRETS_REVISION
 from everfind_indexer.calibrating import calibrate
-from everfind_indexer.extractors import REVISION as EXTRACTION_REVISION
 from everfind_indexer.extractors import Extraction
 from everfind_indexer.importing import import_index
 from everfind_indexer.lock import writer_lock
-from everfind_indexer.recipes import preparation
+from everfind_indexer.recipes import preparation, recipe_of
 from everfind_indexer.repairing import Salvage, salvage
 from everfind_indexer.run import Run
 from everfind_indexer.settings import IndexerSettings
@@ -58,7 +54,7 @@ class Writing:
         directory = self.settings.index_directory
         check_place(directory)
         model = self.embedder.model()
-        recipe = self._recipe(model)
+        recipe = recipe_of(self.settings, self.chunker, model)
         with Extraction() as extraction, self._writing(wait=request.wait, cancel=cancel):
             folders = self._still_added(request, folders)
             found = salvage(directory, recipe) if request.repair else Salvage(())
@@ -150,7 +146,7 @@ class Writing:
         """See :meth:`everfind_indexer.engine.IndexEngine.import_archive`."""
         directory = self.settings.index_directory
         check_place(directory)
-        recipe = self._recipe(self.embedder.model())
+        recipe = recipe_of(self.settings, self.chunker, self.embedder.model())
         with self._writing(cancel=cancel):
             store = self.settings.store
             return import_index(
@@ -184,19 +180,7 @@ class Writing:
         """Measure the model's noise on the index that answers now; None if it has too few chunks."""
         directory = self.settings.index_directory
         location = current_index(directory)
-        check_recipe(location.manifest.recipe, self._recipe(self.embedder.model()), directory)
+        recipe = recipe_of(self.settings, self.chunker, self.embedder.model())
+        check_recipe(location.manifest.recipe, recipe, directory)
         with self._writing(cancel=cancel), opened(location, self.open_store) as target:
             return calibrate(target, self.embedder, self.settings.min_score, cancel)
-
-    def _recipe(self, model: ModelInfo) -> Recipe:
-        limits = self.settings.limits(model)
-        sizes = ",".join(
-            f"{kind.value}={limits[kind].target}/{limits[kind].hard}/{limits[kind].overlap}" for kind in LineKind
-        )
-        return Recipe(
-            model=model.identity,
-            chunker=f"{self.chunker.revision} {sizes}",
-            lexical=LEXICAL_REVISION,
-            extraction=f"{EXTRACTION_REVISION} {LIFECYCLE_REVISION} {self.settings.vocabulary.revision}".rstrip(),
-            secrets=SECRETS_REVISION if self.settings.redact_secrets else "off",
-        )
