@@ -192,6 +192,8 @@ def _by_words_alone(
     text: str, ranked: Sequence[Candidate], read: Reading, chunks: int, unembedded: frozenset[FileRef]
 ) -> dict[int, float]:
     """What stands for the cosines of chunks that wait for their vectors, by their places."""
+    if not unembedded:
+        return {}
     waiting = {
         place: one.bm25 or 0.0 for place, one in enumerate(ranked) if one.cosine is None and one.chunk.ref in unembedded
     }

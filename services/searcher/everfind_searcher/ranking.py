@@ -152,8 +152,9 @@ def admit(query: str, ranking: Ranking, limits: Limits, chunks: int, unembedded:
     Hits of files that ``unembedded`` names have no semantic part yet, so a low score does not tell against them.
     """
     placed = ranking.placed
-    no_cosine = {one.candidate.chunk.ref for one in placed if one.candidate.cosine is None}
-    waiting = unembedded(no_cosine) if unembedded else frozenset()
+    waiting: frozenset[FileRef] = frozenset()
+    if unembedded:
+        waiting = unembedded({one.candidate.chunk.ref for one in placed if one.candidate.cosine is None})
     admission = admission_of(query, [one.candidate for one in placed], limits, chunks, waiting)
     least = limits.tail * max((one.score for one in placed), default=0.0)
     shown = [
@@ -174,12 +175,12 @@ def _few_of_each_file(
     places: Sequence[int], placed: Sequence[Placed], exact: Mapping[int, int], most: int
 ) -> list[int]:
     """``places`` without those of files that have enough, exact matches before others; in their order."""
-    counts: Counter[FileRef] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()  # a FileRef's hash is Python's own, and many times slower
     kept = []
     for place in sorted(places, key=lambda place: (place not in exact, place)):
         ref = placed[place].candidate.chunk.ref
-        counts[ref] += 1
-        if counts[ref] <= most:
+        counts[file := (ref.folder, ref.path)] += 1
+        if counts[file] <= most:
             kept.append(place)
     return sorted(kept)
 
