@@ -25,6 +25,7 @@ JSON files are replaced whole (write beside, then rename), so a reader sees the 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -293,8 +294,16 @@ def index_directories(index_directory: Path) -> list[Path]:
 
 
 def make_current(index_directory: Path, location: IndexLocation) -> None:
-    """Let ``location`` answer from now on."""
-    write_json(index_directory / POINTER, {"format": FORMAT, "index": location.directory.name})
+    """Let ``location`` answer from now on.
+
+    Where it does already nothing is written: searchers take a new pointer for a new index, and open that with nothing
+    in memory.
+    """
+    pointer = {"format": FORMAT, "index": location.directory.name}
+    with contextlib.suppress(IndexDamagedError):
+        if _read_json(index_directory / POINTER) == pointer:
+            return
+    write_json(index_directory / POINTER, pointer)
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

@@ -37,6 +37,15 @@ class DocumentLives:
             FileRef(folder, path): (read(statement_of, said), read(fate_of, fate)) for folder, path, said, fate in rows
         }
 
+    def noted(self, ref: FileRef, statement: Statement) -> Fate | None:
+        """The fate that the rows of this document have, if it said just that before; None if nobody knows."""
+        rows = self._db.all(
+            "SELECT statement, fate FROM documents WHERE folder = ? AND path = ?", [ref.folder, ref.path]
+        )
+        if not rows or rows[0] != (statement_text(statement), rows[0][1]) or rows[0][1] == _DOUBTFUL:
+            return None
+        return self._db.read(fate_of, rows[0][1])
+
     def is_settled(self) -> bool:
         """Whether the store has the fates that follow from what all documents say."""
         return bool(self._db.all("SELECT 1 FROM facts WHERE name = 'settled'"))
@@ -89,16 +98,25 @@ class DocumentLives:
 def taken(
     statements: Mapping[FileRef, Statement | None], gone: Sequence[tuple[str, str]]
 ) -> Iterator[database.Statement]:
-    """What to write for files that the store took anew (None: no document) and for those that are gone."""
+    """What to write for files that the store took anew (None: no document) and for those that are gone.
+
+    Where no document comes, changes or goes, all stays as settled as it was.
+    """
     told = [
-        (ref.folder, ref.path, json.dumps(asdict(said)), fate_text(Fate(said.status, said.date)))
+        (ref.folder, ref.path, statement_text(said), fate_text(Fate(said.status, said.date)))
         for ref, said in statements.items()
         if said is not None
     ]
-    silent = [(ref.folder, ref.path) for ref, said in statements.items() if said is None]
+    none = [*gone, *((ref.folder, ref.path) for ref, said in statements.items() if said is None)]
+    yield f"{UNSETTLE} AND EXISTS (SELECT 1 FROM documents WHERE folder = ? AND path = ?)", none  # noqa: S608 - constants only
     yield "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", told
-    yield "DELETE FROM documents WHERE folder = ? AND path = ?", [*gone, *silent]
-    yield UNSETTLE, [()] if told or silent or gone else []
+    yield "DELETE FROM documents WHERE folder = ? AND path = ?", none
+    yield UNSETTLE, [()] if told else []
+
+
+def statement_text(statement: Statement) -> str:
+    """What a document says as it is kept; :func:`statement_of` reads it."""
+    return json.dumps(asdict(statement))
 
 
 def fate_text(fate: Fate) -> str:

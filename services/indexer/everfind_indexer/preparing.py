@@ -38,7 +38,7 @@ class PreparedFile:
     """A file's new state and rows without vectors. ``token_ids`` has a row's tokens where the tokenizer can slice.
 
     ``statement`` is what it says of its life and of other documents; None for what is no document. A file that is not
-    ``fresh`` is in the store as it stands here, but for vectors.
+    ``fresh`` says what the catalog has noted of it, and its rows have the fate that is noted there.
     """
 
     state: FileState

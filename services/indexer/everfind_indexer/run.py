@@ -40,7 +40,7 @@ from everfind_indexer.looking import Changed, Looker, Settled, Unreadable
 from everfind_indexer.pipeline import Clock, Committed, Pipeline
 from everfind_indexer.planning import Plan, outermost, plan
 from everfind_indexer.preparing import Preparation, PreparedFile
-from everfind_indexer.settling import settle_documents
+from everfind_indexer.settling import settle_documents, with_noted_fate
 from everfind_indexer.sources import Sources
 from everfind_indexer.tally import Tally, report
 from everfind_indexer.target import Target
@@ -263,7 +263,7 @@ class Run:
             self._cancel.check()
             if isinstance(outcome, Changed):
                 self._note(outcome.file.state)
-                yield outcome.file
+                yield with_noted_fate(outcome.file, self._target.catalog.lives)
                 continue
             tally.done += 1
             if isinstance(outcome, Settled):

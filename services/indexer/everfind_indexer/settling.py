@@ -1,13 +1,26 @@
-"""The end of a run, for documents: what all of them say together, brought into the store where it says otherwise."""
+"""Documents' fates: kept where a document says what it said, else at the end of a run what all of them say together."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
-from everfind_core.lifecycle import Vocabulary, settle
+from everfind_core.lifecycle import Vocabulary, join_refs, settle
+from everfind_indexer.document_lives import DocumentLives
+from everfind_indexer.preparing import PreparedFile
 from everfind_indexer.target import Target
 
 RESTATED_FILES = 1_000
+
+
+def with_noted_fate(file: PreparedFile, lives: DocumentLives) -> PreparedFile:
+    """A document that says what it said before, with the fate that its rows had: nothing is unsettled by it."""
+    fate = lives.noted(file.state.ref, file.statement) if file.statement else None
+    if fate is None:
+        return file
+    successor = join_refs(fate.successors)
+    rows = (replace(row, status=fate.status, date=fate.date, successor=successor) for row in file.rows)
+    return replace(file, rows=tuple(rows), fresh=False)
 
 
 def settle_documents(target: Target, vocabulary: Vocabulary) -> None:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, settings
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from everfind_core.errors import FolderUnusableError
-from everfind_core.index_directory import current_index
+from everfind_core.index_directory import POINTER, current_index
+from everfind_core.lifecycle import settle
 from everfind_core.model import (
     FileProcessed,
     FileRef,
@@ -26,7 +28,7 @@ from everfind_core.model import (
     SkipReason,
 )
 from everfind_core.ports import NotExtractedError
-from everfind_indexer import first_pass, looking, pipeline, sources
+from everfind_indexer import first_pass, looking, pipeline, settling, sources
 from everfind_indexer.discovery import Discovery, discover
 from everfind_indexer.found import FoundFile
 from everfind_indexer.settings import IndexerSettings, KeptVectors
@@ -234,6 +236,51 @@ def test_a_document_that_a_killed_run_took_anew_gets_its_fate_again(workspace: W
     workspace.store.kill_in = None
     workspace.index()
     assert workspace.store.fates() == settled
+
+
+def test_a_saved_document_keeps_its_fate_at_once_and_nothing_is_settled_anew(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled: list[int] = []
+
+    def counted(*arguments: Any) -> Any:
+        settled.append(1)
+        return settle(*arguments)
+
+    monkeypatch.setattr(settling, "settle", counted)
+    (workspace.root / "new.md").write_text("---\nstatus: accepted\nsupersedes: old.md\n---\n# New\n\nBetter.\n")
+    (workspace.root / "old.md").write_text("# Old\n\nGood.\n")
+    (workspace.root / "code.py").write_text("one = 1\n")
+    workspace.index()
+    fates = workspace.store.fates()
+    assert (fates[FileRef("f", "old.md")].status, len(settled)) == ("superseded", 1)
+    (workspace.root / "old.md").write_text("# Old\n\nGood, and longer.\n")
+    (workspace.root / "code.py").unlink()
+    assert workspace.index().chunks_embedded == 1
+    assert (workspace.store.fates(), len(settled)) == (fates, 1)
+    (workspace.root / "new.md").write_text("---\nstatus: accepted\n---\n# New\n\nBetter.\n")
+    workspace.index()
+    assert (workspace.store.fates().keys(), len(settled)) == ({FileRef("f", "new.md")}, 2)
+    (workspace.root / "new.md").unlink()
+    workspace.index()
+    assert (workspace.store.fates(), len(settled)) == ({}, 3)
+
+
+def test_a_run_leaves_the_pointer_to_the_index_alone(workspace: Workspace) -> None:
+    """Searchers take a new one for a new index, and drop what they have in memory."""
+
+    def pointer() -> tuple[int, int]:
+        stat = (workspace.settings.index_directory / POINTER).stat()
+        return stat.st_ino, stat.st_mtime_ns
+
+    (workspace.root / "a.txt").write_text("one\n")
+    workspace.index()
+    before = pointer()
+    (workspace.root / "a.txt").write_text("two words\n")
+    assert workspace.index().indexed == 1
+    assert pointer() == before
+    workspace.index(rebuild=True)
+    assert pointer() != before
 
 
 def test_a_read_error_is_tried_again(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,41 @@ def test_many_small_runs_stay_small(directory: Path, writer: ChunkWriter, monkey
     assert len(writer.chunk_counts()) == 400
 
 
+def test_a_new_table_has_no_empty_segment(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", "a", "one")])
+    writer.maintain(finish=True)
+    assert set(segments(directory).values()) == {1}
+
+
+def test_a_whole_run_merges_what_saves_left_and_leaves_the_large_segment_alone(
+    directory: Path, writer: ChunkWriter
+) -> None:
+    def large() -> dict[str, str]:
+        return {index.name: index.segments[0].uuid for index in layout(directory).indices}
+
+    writer.replace([file("f", f"{n}", text) for n, text in enumerate(random_texts(200, seed=1))])
+    writer.maintain(finish=True)
+    before = large()
+    for name in "abcd":
+        writer.replace([file("g", name, "saved")])
+        writer.maintain(finish=True)
+    assert set(segments(directory).values()) == {5}
+    writer.maintain(finish=True, exact=True)
+    assert set(segments(directory).values()) == {2}
+    assert large() == before
+
+
+def test_segments_are_merged_with_their_like(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", f"{n}", text) for n, text in enumerate(random_texts(400, seed=1))])
+    writer.maintain(finish=True)
+    for number, rows in enumerate((30, 1, 1)):
+        writer.replace([file("g", f"{number} {n}", "saved") for n in range(rows)])
+        writer.maintain(finish=True)
+    assert {layout(directory).alike(index) for index in layout(directory).indices} == {2}
+    writer.maintain(finish=True, exact=True)
+    assert set(segments(directory).values()) == {3}
+
+
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_index_grown_in_steps_finds_what_a_fresh_one_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

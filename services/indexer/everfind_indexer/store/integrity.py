@@ -46,7 +46,7 @@ def referenced(dataset: lance.LanceDataset, table: Path) -> list[str]:
 
     Those of old versions are read when these are removed.
     """
-    manifests = {path.relative_to(table).as_posix() for path in (table / "_versions").glob("*.manifest")}
+    manifests = {f"_versions/{path.name}" for path in (table / "_versions").glob("*.manifest")}
     return sorted(version_files(dataset) | manifests)
 
 

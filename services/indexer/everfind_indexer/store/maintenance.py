@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import lance
@@ -52,11 +53,14 @@ EXACT_ROWS: Final = 100_000
 """Live rows in fragments with dead ones that the end of a run writes anew at most: about a second."""
 
 OUTSIDE_SHARE: Final = 0.1
+GROWTH: Final = 2
+"""Segments are merged with one of at most so many times their rows: a row is so merged a few times, not each time."""
+
 KEEP_SECONDS: Final = 600.0
 """How long a version outlives its replacement, for readers that still use it."""
 
 CLEANUP_SECONDS: Final = 60.0
-"""How often one writer looks for versions to remove: that reads a file a version."""
+"""How often one writer looks for versions to remove: that stats a file a version, and where there are some reads it."""
 
 
 def create_indices(dataset: lance.LanceDataset) -> None:
@@ -183,8 +187,21 @@ class Layout:
 
     def outside_largest(self, index: IndexDescription) -> int:
         """Live rows that are not in the index's largest segment."""
-        sizes = [sum(self.rows.get(f, 0) for f in segment.fragment_ids) for segment in index.segments]
+        sizes = self._sizes(index)
         return sum(sizes) - max(sizes, default=0)
+
+    def alike(self, index: IndexDescription) -> int:
+        """How many of the index's newest segments are worth merging: none has many more rows than all newer ones."""
+        count, rows = 0, 0
+        for size in reversed(self._sizes(index)):
+            if count and size > GROWTH * rows:
+                break
+            count, rows = count + 1, rows + size
+        return count
+
+    def _sizes(self, index: IndexDescription) -> list[int]:
+        """Live rows of each segment, the oldest first."""
+        return [sum(self.rows.get(f, 0) for f in segment.fragment_ids) for segment in index.segments]
 
 
 def _can_learn(dataset: lance.LanceDataset, index: IndexDescription, rows: dict[int, int]) -> bool:
@@ -229,7 +246,7 @@ def settle(dataset: lance.LanceDataset, *, exact: bool) -> bool:
         layout = Layout.of(dataset)
     if layout.uncovered:
         _cover(dataset, layout)
-    _merge_segments(dataset)
+    _merge_segments(dataset, exact=exact)
     if exact:
         _drop_gone(dataset)
     return dataset.version != before
@@ -239,7 +256,14 @@ def _cover(dataset: lance.LanceDataset, layout: Layout) -> None:
     small = set(layout.small()).intersection(layout.uncovered)
     if len(small) > 1:
         _join(dataset, keep=layout.without(small))
-    _optimize(dataset, [index.name for index in layout.indices], merge=0)
+    empty = [index.name for index in layout.indices if _is_empty(index) and index.name != index_name(VECTOR)]
+    if empty:  # of a new table: its segment would be asked by every search, for nothing
+        _optimize(dataset, empty, merge=1)
+    _optimize(dataset, [index.name for index in layout.indices if index.name not in empty], merge=0)
+
+
+def _is_empty(index: IndexDescription) -> bool:
+    return not any(segment.fragment_ids for segment in index.segments)
 
 
 def _limit_segments(dataset: lance.LanceDataset) -> None:
@@ -248,15 +272,20 @@ def _limit_segments(dataset: lance.LanceDataset) -> None:
             _optimize(dataset, [index.name], merge=SEGMENTS - 1)
 
 
-def _merge_segments(dataset: lance.LanceDataset) -> None:
-    """Into one where a good share of the rows lies outside the largest; else only so that they are not too many."""
+def _merge_segments(dataset: lance.LanceDataset, *, exact: bool) -> None:
+    """Into one where a good share of the rows lies outside the largest; else the newest, at the cost of what changed.
+
+    Those are merged at the end of a run over whole folders, and once they are many.
+    """
     layout = Layout.of(dataset)
     for index in layout.indices:
         segments = len(index.segments)
         if segments > 1 and layout.outside_largest(index) > OUTSIDE_SHARE * layout.live:
             _optimize(dataset, [index.name], merge=segments)
-        elif segments >= SEGMENTS:
-            _optimize(dataset, [index.name], merge=SEGMENTS - 1)
+        elif exact or segments >= SEGMENTS:
+            newest = layout.alike(index)
+            if newest > 1 or segments >= SEGMENTS:
+                _optimize(dataset, [index.name], merge=newest if newest > 1 else SEGMENTS - 1)
 
 
 def _drop_gone(dataset: lance.LanceDataset) -> None:
@@ -298,9 +327,12 @@ def refresh(dataset: lance.LanceDataset) -> None:
     dataset.checkout_latest()  # type: ignore[no-untyped-call]  # lance leaves it without types
 
 
-def remove_old_versions(dataset: lance.LanceDataset) -> None:
+def remove_old_versions(dataset: lance.LanceDataset, table: Path) -> None:
     """Remove what only versions need that were replaced longer ago than a reader may use one."""
     deadline = time.time() - KEEP_SECONDS
+    written = (path.stat().st_mtime for path in (table / "_versions").glob("*.manifest"))
+    if sum(seconds < deadline for seconds in written) < 2:  # of those that are so old, the newest is still in use
+        return
     expired = [old["version"] for old, new in pairwise(dataset.versions()) if _seconds(new["timestamp"]) < deadline]
     if expired:
         dataset.cleanup_old_versions(versions=expired, error_if_tagged_old_versions=False)

@@ -184,7 +184,7 @@ class LanceChunkWriter:
                 else:
                     worked = maintenance.keep_up(self._dataset)
                 if time.monotonic() >= self._cleanup_due:
-                    maintenance.remove_old_versions(self._dataset)
+                    maintenance.remove_old_versions(self._dataset, self._table)
                     self._cleanup_due = time.monotonic() + maintenance.CLEANUP_SECONDS
                 self._note_written()
             if worked:
