@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from everfind_core.index_directory import (
     current_index,
 )
 from everfind_core.ports import ChunkReader, ChunkSnapshot
+from everfind_core.sqlite_schema import DATABASE
+from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_searcher.settings import SearcherSettings
 
 ReaderOpener = Callable[[Path], ChunkReader]
@@ -43,11 +46,11 @@ class CurrentIndex:
         self._published = settings.published
         self._open_reader = open_reader
         self._guard = threading.Lock()
-        self._seen: tuple[int, int] | None = None
+        self._seen: tuple[int, ...] = ()
         self._index: OpenIndex | None = None
 
     def get(self) -> OpenIndex:
-        """The current index, opened anew only if the pointer was replaced.
+        """The current index, opened anew only if the pointer was replaced, or files were put in the place of others.
 
         Raises:
             IndexMissingError, IndexDamagedError, IndexIncompatibleError: there is none that can be read.
@@ -56,11 +59,10 @@ class CurrentIndex:
         if self._published:
             self._published.check()
         with self._guard:
-            seen = self._pointer()
-            if self._index is None or seen != self._seen:
+            if self._index is None or self._look(self._index.location) != self._seen:
                 location = current_index(self._directory)
+                self._seen = self._look(location)
                 self._index = OpenIndex(location, self._open_reader(location.directory))
-                self._seen = seen
             return self._index
 
     def again(self) -> OpenIndex:
@@ -69,9 +71,11 @@ class CurrentIndex:
             self._published.refresh()
         return self.get()
 
-    def _pointer(self) -> tuple[int, int] | None:
-        try:
-            stat = (self._directory / POINTER).stat()
-        except OSError:
-            return None
-        return stat.st_mtime_ns, stat.st_ino
+    def _look(self, location: IndexLocation) -> tuple[int, ...]:
+        """What tells the pointer and the table of an index from others under the same names."""
+        seen: list[int] = []
+        for path in (self._directory / POINTER, location.directory / TABLE_DIRECTORY, location.directory / DATABASE):
+            with suppress(OSError):
+                stat = path.stat()
+                seen += [stat.st_ino, stat.st_mtime_ns if path.name == POINTER else 0]
+        return tuple(seen)

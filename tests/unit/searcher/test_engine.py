@@ -134,6 +134,23 @@ def test_an_index_is_opened_once_while_it_answers(tmp_path: Path, start: Start) 
     assert [directory.name for directory in opened] == ["000001", new.directory.name]
 
 
+def test_an_index_that_is_put_in_the_place_of_another_under_its_name_is_opened(tmp_path: Path, start: Start) -> None:
+    publish(tmp_path, {"a.md": "apple tree"})
+    shutil.copytree(tmp_path / "indexes", tmp_path / "copy")
+    opened: list[Path] = []
+
+    def opener(directory: Path) -> ChunkReader:
+        opened.append(directory)
+        return open_reader(directory)
+
+    engine = start(opener=opener)
+    engine.search(SearchRequest("apple"))
+    (tmp_path / "indexes").rename(tmp_path / "before")
+    (tmp_path / "copy").rename(tmp_path / "indexes")
+    assert paths(engine.search(SearchRequest("apple"))) == ["a.md"]
+    assert len(opened) == 2
+
+
 @pytest.mark.parametrize("mode", SearchMode)
 def test_a_query_whose_index_goes_away_under_it_is_asked_of_the_next(
     tmp_path: Path, start: Start, mode: SearchMode

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,6 +110,33 @@ def test_replace_takes_the_place_of_all_old_chunks(kind: StoreBackend, directory
         FileRef("f", "b"): (1, "hash b "),
         FileRef("f", "new"): (1, "hash new "),
     }
+
+
+def test_a_table_that_was_put_back_from_a_copy_is_read_anew(
+    kind: StoreBackend, directory: Path, writer: ChunkWriter, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    writer.replace([file("f", "a", "one")])
+    writer.maintain(finish=True)
+    writer.close()
+    copy = tmp_path_factory.mktemp("copy")
+    shutil.copytree(directory, copy, dirs_exist_ok=True)
+    reader: Any = open_reader(directory, backend=kind)
+    later = open_writer(directory, DIMENSIONS, kind)
+    for name, text in (("b", "three"), ("c", "five")):
+        later.replace([file("f", name, text)])
+        later.maintain(finish=True)
+    later.close()
+    assert len(reader.lexical(["three"], 5, EVERYTHING)) == 1
+    while not reader.lexical(["three"], 5, EVERYTHING) or not reader._resident.size:
+        time.sleep(0.01)  # until rows are in memory
+    newer = [path for path in directory.rglob("*") if not (copy / path.relative_to(directory)).exists()]
+    for path in newer:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    shutil.copytree(copy, directory, dirs_exist_ok=True)
+    again = open_writer(directory, DIMENSIONS, kind)
+    again.replace([file("f", "b", "four")])
+    found = reader.lexical(["one", "three", "four"], 5, EVERYTHING)
+    assert sorted(hit.chunk.text for hit in found) == ["four", "one"]
 
 
 def test_the_fates_that_rows_have_are_those_that_were_given_last(writer: ChunkWriter) -> None:

@@ -39,12 +39,10 @@ class LanceChunkReader(SnapshotReader):
     def __init__(self, directory: Path, resident_bytes: int) -> None:
         self._directory = directory.absolute()
         self._guard = threading.Lock()
-        self._session = Session(
-            index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
-        )
+        self._resident_bytes = resident_bytes
         check_written(self._directory, self._directory / TABLE_DIRECTORY)
+        self._forget()
         self._opened = self._open()
-        self._resident = ResidentRows(resident_bytes)
 
     def generation(self) -> int:
         """The table's newest version."""
@@ -75,8 +73,18 @@ class LanceChunkReader(SnapshotReader):
 
     def _reopen(self) -> _Opened:
         with self._guard:
-            self._opened = self._open()
+            before, self._opened = self._opened, self._open()
+            if self._opened.dataset.version < before.dataset.version:  # the table was put back from a copy
+                self._forget()
+                self._opened = self._open()
             return self._opened
+
+    def _forget(self) -> None:
+        """Have nothing in memory: names of files and numbers of fragments tell what they hold in one history only."""
+        self._session = Session(
+            index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
+        )
+        self._resident = ResidentRows(self._resident_bytes)
 
     def _open(self) -> _Opened:
         table = self._directory / TABLE_DIRECTORY

@@ -30,6 +30,7 @@ class SqliteChunkReader(SnapshotReader):
         self._guard = threading.Lock()
         self._check_format()
         self._version = self._read_version(None)
+        self._resident_bytes = resident_bytes
         self._resident = ResidentRows(resident_bytes)
 
     def generation(self) -> int:
@@ -56,6 +57,8 @@ class SqliteChunkReader(SnapshotReader):
             (generation,) = db.execute(_FACT, (GENERATION,)).fetchone()
             if before is not None and before.number == generation:
                 return before
+            if before is not None and before.number > generation:  # the file was put back from a copy
+                before, self._resident = None, ResidentRows(self._resident_bytes)
             parts = read_parts(db, before.parts if before else {})
         return SqliteVersion(self._connections, generation, parts)
 
