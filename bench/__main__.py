@@ -17,6 +17,7 @@ from bench import (
     freshness,
     indexing,
     load,
+    saving,
     searching,
     soak,
     space,
@@ -39,7 +40,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "embedding-load": embedding_load.measure,
     "load": load.measure,
     "soak": soak.measure,
-    "saving": freshness.measure,
+    "saving": saving.measure,
     "no-change": freshness.no_change,
     "edits": edits.measure,
 }

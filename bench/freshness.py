@@ -1,13 +1,12 @@
-"""What one saved file costs at two sizes of a table, and what a run costs that finds nothing changed."""
+"""What a run costs that finds nothing changed; and files of a made-up corpus, for what needs many."""
 
 from __future__ import annotations
 
 import gc
-import statistics
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 
@@ -15,42 +14,17 @@ import numpy as np
 
 from bench.figures import Figure, run
 from bench.indexing import environment, everfind
-from everfind_core.model import FileRef, FileState, Filters, Folder
-from everfind_core.ports import ChunkReader, ChunkWriter, FileChunks, StoredChunk
+from everfind_core.model import FileRef, FileState, Folder
+from everfind_core.ports import FileChunks, StoredChunk
 from everfind_indexer.planning import plan
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
-from everfind_indexer.store import open_writer
-from everfind_searcher.store import open_reader
 
 DIMENSIONS = 384
 CHUNKS_A_FILE = 10
 FILES_A_BATCH = 2_000
 VOCABULARY = 20_000
 TERMS_A_CHUNK = 40
-SAVES = 15
-
-
-def measure(*, quick: bool = False) -> Iterator[Figure]:
-    """One replaced file, committed and searchable, at two sizes."""
-    small, large = (5_000, 25_000) if quick else (100_000, 500_000)
-    cpu = []
-    for size, bar in ((small, 150.0), (large, None)):
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = Path(scratch)
-            writer = open_writer(directory, DIMENSIONS)
-            built = _build(writer, size)
-            walls, cpus, writing = _saves(writer, open_reader(directory), size // CHUNKS_A_FILE)
-            writer.close()
-        cpu.append(statistics.median(writing))
-        yield Figure(
-            f"one saved file at {size:,} chunks: committed, indexed, found",
-            statistics.median(walls),
-            "ms",
-            bar,
-            note=f"CPU {statistics.median(cpus):.0f} ms, the writer's part {cpu[-1]:.0f}; build {built:.0f} s CPU",
-        )
-    yield Figure(f"the writer's part at {large:,} / at {small:,} chunks: CPU", cpu[1] / cpu[0], "ratio", 1.2)
 
 
 def no_change(*, quick: bool = False) -> Iterator[Figure]:
@@ -97,43 +71,6 @@ def _planning_bytes(base: Path, corpus: Path, count: int) -> float:
     tracemalloc.stop()
     assert made.unchanged == count
     return held / count
-
-
-def _build(writer: ChunkWriter, chunks: int) -> float:
-    """Fill a table; gives the CPU seconds that it took."""
-    start = time.process_time()
-    chance = np.random.default_rng(1)
-    files = chunks // CHUNKS_A_FILE
-    for first in range(0, files, FILES_A_BATCH):
-        writer.replace([file_of(n, chance) for n in range(first, min(first + FILES_A_BATCH, files))])
-        writer.maintain(finish=False)
-    writer.maintain(finish=True)
-    return time.process_time() - start
-
-
-def _saves(
-    writer: ChunkWriter, reader: ChunkReader, files: int
-) -> tuple[Sequence[float], Sequence[float], Sequence[float]]:
-    """Milliseconds of each replaced file until both arms find its new text: wall, CPU, and CPU of the writer alone."""
-    chance = np.random.default_rng(2)
-    walls, cpus, writing = [], [], []
-    for number in range(SAVES + 1):
-        changed = file_of(int(chance.integers(files)), chance, mark=f"saved{number}")
-        wall, cpu = time.perf_counter(), time.process_time()
-        writer.replace([changed])
-        writer.maintain(finish=True)
-        written = time.process_time()
-        snapshot = reader.snapshot()
-        words = snapshot.lexical([f"saved{number}"], 1, Filters())
-        vector = changed.chunks[0].vector
-        assert vector is not None
-        near = snapshot.semantic(vector.astype(np.float32), 1, Filters())
-        if number:  # the first one opens what stays open
-            walls.append(1e3 * (time.perf_counter() - wall))
-            cpus.append(1e3 * (time.process_time() - cpu))
-            writing.append(1e3 * (written - cpu))
-        assert words[0].chunk.ref == near[0].chunk.ref == changed.ref
-    return walls, cpus, writing
 
 
 def file_of(number: int, chance: np.random.Generator, *, mark: str = "") -> FileChunks:

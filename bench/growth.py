@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-import lance
 import numpy as np
 
 from everfind_core.model import FileRef
@@ -27,6 +26,8 @@ def grow(index: Path, rows: int) -> int:
     A mixture has the first half of one real chunk and the second half of another, so that terms keep their
     frequencies, and the mean of both vectors.
     """
+    import lance  # after the store's package, which tells it what to log
+
     real = chunks(lance.dataset(str(index / TABLE_DIRECTORY)).to_table())
     dimensions = next(len(chunk.vector) for chunk in real if chunk.vector is not None)
     writer = open_writer(index, dimensions)
