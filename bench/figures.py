@@ -9,6 +9,7 @@ import platform
 import resource
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,14 @@ def machine() -> str:
         model = names[0] if names else model
     cores = len(os.sched_getaffinity(0))
     return f"{model}, {cores} cores, Python {platform.python_version()}, {platform.system()} {platform.release()}"
+
+
+def rest() -> None:
+    """Wait until this process does nothing more in the background."""
+    before = -1.0
+    while time.process_time() - before > 0.005:
+        before = time.process_time()
+        time.sleep(0.1)
 
 
 def run(command: list[str], *, env: dict[str, str], cwd: Path | None = None) -> Cost:

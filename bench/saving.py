@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.figures import Figure
+from bench.figures import Figure, rest
 from bench.free_model import FreeModel
 from bench.freshness import CHUNKS_A_FILE, FILES_A_BATCH, VOCABULARY, file_of
 from everfind_core.index_directory import CATALOG, current_index
@@ -85,7 +85,7 @@ class _Index:
         self.searcher = SearchEngine(SearcherSettings(directory), self.model, self.indexer, open_reader)
         for _ in range(WARM):
             self.searcher.search(SearchRequest("w1 w2"))
-            _rest()
+            rest()
 
     def save(self, number: int) -> None:
         """Save one of the real files, index it, and find its new word; what follows in the background counts, too."""
@@ -96,7 +96,7 @@ class _Index:
         ran = time.process_time()
         answer = self.searcher.search(SearchRequest(word, mode=SearchMode.LEXICAL))
         assert answer.hits[0].path == path.name
-        _rest()
+        rest()
         found = time.process_time()
         self.searcher.search(SearchRequest(f"{word} w1 w2 w3"))
         if number >= WARM:
@@ -135,11 +135,3 @@ def _grow(index_directory: Path, files: int) -> None:
             )
         writer.maintain(finish=True)
         catalog.record([], generation=writer.generation())
-
-
-def _rest() -> None:
-    """Until this process does nothing more in the background."""
-    before = -1.0
-    while time.process_time() - before > 0.005:
-        before = time.process_time()
-        time.sleep(0.1)

@@ -66,6 +66,15 @@ class Published:
             other.sidecars,
         )
 
+    def follows(self, other: Published) -> bool:
+        """Whether this is ``other``'s index with what came since, so that what was read of it still holds."""
+        same = (self.publisher, self.index, self.sidecars.get(MANIFEST)) == (
+            other.publisher,
+            other.index,
+            other.sidecars.get(MANIFEST),
+        )
+        return same and self.version >= other.version
+
     def encoded(self) -> bytes:
         """As it is stored."""
         return json.dumps(asdict(self), separators=(",", ":")).encode()

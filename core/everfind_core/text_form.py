@@ -96,8 +96,10 @@ def semantic_part(coverage: Coverage) -> str:
     if not coverage.unembedded:
         return ""
     done = coverage.chunks - coverage.unembedded
+    if not done:
+        return "no chunk has a vector yet; all are found by their words alone until an index run has embedded them"
     return (
-        f"{done:,} of {count(coverage.chunks, 'chunk')} have vectors yet; the rest is found by its words alone "
+        f"only {done:,} of {count(coverage.chunks, 'chunk')} have vectors yet; the rest is found by its words alone "
         "until an index run has embedded it"
     )
 
@@ -118,7 +120,7 @@ def _remarks(answer: SearchAnswer) -> list[str]:
             f"{count(hidden.count, 'file')} hidden ({by_reason(hidden.by_rule)}){best}; include_hidden=true shows them"
         )
     if part := semantic_part(answer.coverage):
-        found.append(f"Only {part}.")
+        found.append(f"{part[0].upper()}{part[1:]}.")
     elif answer.staleness.stale or answer.staleness.pending:
         found.append("Some files changed since they were indexed; the index tool brings them up to date.")
     return found + [f"warning: {warning}" for warning in answer.warnings]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -23,11 +24,16 @@ STEPS = 60
 """A run that takes in some changed files has about as many; a later step than its last kills nothing."""
 
 
+def command(base: Path, kill_at: int, store: StoreChoice) -> list[str]:
+    """A run as a process."""
+    run = [sys.executable, "-m", "tests.support.killed_run", str(base), str(kill_at)]
+    return run + ([SQLITE] if store is StoreChoice.SQLITE else [])
+
+
 def run(base: Path, kill_at: int, store: StoreChoice) -> int:
     """The exit code of a run as a process; negative if it was killed."""
-    command = [sys.executable, "-m", "tests.support.killed_run", str(base), str(kill_at)]
-    command += [SQLITE] if store is StoreChoice.SQLITE else []
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+    started = command(base, kill_at, store)
+    done = subprocess.run(started, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode in (0, -9), done.stderr
     return done.returncode
 
@@ -89,6 +95,26 @@ def kill_and_check(base: Path, seed: int, kills: int, store: StoreChoice = Store
     assert index.engine().status().coverage == fresh.engine().status().coverage
     shutil.rmtree(base / "index")
     return killed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("store", [StoreChoice.LANCEDB, StoreChoice.SQLITE])
+def test_runs_at_once_make_one_index(tmp_path: Path, store: StoreChoice) -> None:
+    write_notes(tmp_path / "corpus", NOTES)
+    index = RealIndex(tmp_path, tmp_path / "corpus", tmp_path / "kept", store=store)
+    for turn in range(2):
+        racing = [
+            subprocess.Popen(command(tmp_path, sys.maxsize, store), cwd=ROOT, stdout=PIPE, stderr=PIPE, text=True)
+            for _ in range(2)
+        ]
+        for process in racing:
+            _, stderr = process.communicate(timeout=240)
+            assert process.returncode == 0, stderr
+        check_whole(index, names(index.corpus), names(index.corpus))
+        fresh = RealIndex(tmp_path / f"fresh{turn}", index.corpus, store=store)
+        fresh.index()
+        assert index.content() == fresh.content()
+        change(index.corpus, turn, random.Random(turn))
 
 
 @pytest.mark.slow

@@ -51,7 +51,7 @@ def remarks(answer: SearchAnswer) -> list[str]:
         rules = by_reason(answer.hidden.by_rule)
         found.append(f"{count(answer.hidden.count, 'file')} hidden ({rules}){best}; --all shows them")
     if part := semantic_part(answer.coverage):
-        found.append(f"only {part}")
+        found.append(part)
     elif answer.staleness.stale or answer.staleness.pending:
         found.append("some files changed since they were indexed; run `everfind index`")
     return found + [f"warning: {warning}" for warning in answer.warnings]

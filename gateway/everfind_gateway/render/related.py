@@ -34,7 +34,7 @@ def remarks(answer: RelatedAnswer) -> list[str]:
     if answer.left_out:
         found.append(f"{answer.left_out:,} more; --limit shows up to 100")
     if part := semantic_part(answer.coverage):
-        found.append(f"only {part}")
+        found.append(part)
     elif answer.staleness.stale or answer.staleness.pending:
         found.append("some files changed since they were indexed; run `everfind index`")
     return [*found, *(f"warning: {harmless(warning)}" for warning in answer.warnings)]

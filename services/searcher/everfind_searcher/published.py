@@ -39,6 +39,7 @@ class PublishedIndex:
         self._scratch = tempfile.TemporaryDirectory(prefix="everfind-published-")
         self._guard = threading.Lock()
         self._etag = ""
+        self._told: Published | None = None
         self._ended = threading.Event()
         self._follower: threading.Thread | None = None
 
@@ -86,14 +87,19 @@ class PublishedIndex:
         self._scratch.cleanup()
 
     def _take(self, told: Published) -> None:
-        """Write it as an index directory: the pointer last, for it makes the rest be read."""
+        """Write it as an index directory: last what makes the rest be read.
+
+        That is the table's version, and for another index than before the pointer, with which a searcher opens it anew.
+        """
         index = self.directory / INDEXES / told.index
         index.mkdir(parents=True, exist_ok=True)
         table = RemoteTable(f"{self.place}/{told.table}", told.version, dict(self._objects.address_options()))
-        write_json(index / REMOTE, table.as_json())
         for name, content in told.sidecars.items():
             write_json(index / name, content)
-        write_json(self.directory / POINTER, {"index": told.index})
+        write_json(index / REMOTE, table.as_json())
+        if self._told is None or not told.follows(self._told):
+            write_json(self.directory / POINTER, {"index": told.index})
+        self._told = told
 
     def _follow(self) -> None:
         while not self._ended.wait(self._interval):

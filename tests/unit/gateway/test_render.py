@@ -236,6 +236,8 @@ def test_answers_without_all_vectors_say_so_and_not_that_files_changed() -> None
     assert remarks(replace(ANSWER, coverage=waiting, staleness=Staleness(stale=True, pending=2))) == [said]
     related = RelatedAnswer(1, (), (), waiting, staleness=Staleness(stale=True, pending=2))
     assert related_remarks(related)[1:] == [said]
+    none = "no chunk has a vector yet; all are found by their words alone until an index run has embedded them"
+    assert remarks(replace(ANSWER, coverage=replace(waiting, unembedded=1_000))) == [none]
 
 
 def test_places_are_links_on_a_terminal_and_never_else(

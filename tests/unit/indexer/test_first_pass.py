@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import CancelledError
+from everfind_core.errors import CancelledError, IndexIncompatibleError
 from everfind_core.index_directory import current_index
 from everfind_core.model import (
     Coverage,
@@ -21,11 +23,14 @@ from everfind_core.model import (
     SearchAnswer,
     SearchMode,
     SearchRequest,
+    Vectors,
 )
+from everfind_core.ports import TokenIds
 from everfind_core.store_backends import StoreChoice
 from everfind_indexer import backlog, first_pass, pipeline, run, work
 from everfind_indexer.found import FoundFile
 from everfind_indexer.store.kinds import table_damage
+from tests.support.fakes import MODEL, FakeEmbedder
 from tests.support.real_index import RealIndex, write_notes
 
 NOTES = 24
@@ -152,6 +157,45 @@ def test_an_interrupted_run_leaves_a_searchable_index_and_goes_on(
     assert index.content() == other.content()
     assert index.answers() == other.answers()
     assert index.engine().status().coverage == other.engine().status().coverage
+
+
+class OtherModel(FakeEmbedder):
+    """Gives other vectors than the fake one, of the same size."""
+
+    def __init__(self) -> None:
+        super().__init__(info=replace(MODEL, revision="2"))
+
+    def _vectors(self, sequences: Sequence[TokenIds], cancel: Cancellation | None) -> Vectors:
+        return np.roll(super()._vectors(sequences, cancel), 1, axis=1)
+
+
+@pytest.mark.usefixtures("one_after_the_other")
+@pytest.mark.parametrize("store", [StoreChoice.LANCEDB, StoreChoice.SQLITE])
+def test_another_model_is_refused_by_a_half_embedded_index_and_a_rebuild_holds_its_vectors_alone(
+    tmp_path: Path, index: RealIndex, store: StoreChoice
+) -> None:
+    index.store, index.kept = store, tmp_path / "kept"
+    cancel, left = Cancellation(), iter(range(7))
+
+    def interrupt(event: RunEvent) -> None:
+        if isinstance(event, IndexProgress) and next(left, None) is None:
+            cancel.cancel()
+
+    with pytest.raises(CancelledError):
+        followed(index, interrupt, cancel)
+    assert 0 < sum(index.unembedded().values()) < NOTES
+    before = index.content()
+    other = replace(index, embedder=OtherModel())
+    with pytest.raises(IndexIncompatibleError, match="model"):
+        other.index()
+    with other.searcher() as searcher, pytest.raises(IndexIncompatibleError, match="model"):
+        searcher.search(SearchRequest("token"))
+    assert index.content() == before
+    assert other.index(IndexRequest(rebuild=True)).chunks_embedded == NOTES
+    fresh = RealIndex(tmp_path / "fresh", index.corpus, embedder=OtherModel(), store=store)
+    fresh.index()
+    assert other.content() == fresh.content()
+    assert other.answers() == fresh.answers()
 
 
 @pytest.mark.usefixtures("one_after_the_other")

@@ -27,6 +27,7 @@ from everfind_core.errors import (
 from everfind_core.json_form import search_json
 from everfind_core.model import Folder, IndexRequest, SearchMode, SearchRequest
 from everfind_core.object_place import ObjectPlace
+from everfind_core.ports import ChunkReader
 from everfind_core.published import PUBLISHED
 from everfind_core.store_backends import StoreChoice
 from everfind_indexer import publishing
@@ -92,11 +93,15 @@ class Publishing:
                 settings = SearcherSettings(self.base / "index")
             else:
                 settings = SearcherSettings(published.directory, published=published)
-            engine = SearchEngine(
-                settings, FakeEmbedder(), self.engine(), lambda directory: open_reader(directory, resident_bytes)
-            )
+            opened: list[Path] = []
+
+            def opener(directory: Path) -> ChunkReader:
+                opened.append(directory)
+                return open_reader(directory, resident_bytes)
+
+            engine = SearchEngine(settings, FakeEmbedder(), self.engine(), opener)
             with contextlib.closing(engine):
-                yield Searching(engine, published, settings)
+                yield Searching(engine, published, settings, opened)
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,7 @@ class Searching:
     engine: SearchEngine
     published: PublishedIndex
     settings: SearcherSettings
+    opened: list[Path]
 
     def answers(self) -> list[Any]:
         return [
@@ -169,6 +175,7 @@ def test_a_new_generation_is_seen_whole_and_only_what_is_new_is_sent(
         searching.published.refresh()
         assert searching.paths("quagga") == ["note01.md"]
         assert searching.engine.search(SearchRequest("quagga")).generation == generation
+        assert len(searching.opened) == 1  # what is in memory stays there
         assert before <= publishing_.names()  # what the old one needs stays for its readers
         assert not before & set(sent)
 

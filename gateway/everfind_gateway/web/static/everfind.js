@@ -135,8 +135,9 @@ function summary(answer) {
     parts.push(`${count(hidden.count, "file")} hidden (${byReason(hidden.by_rule)}). `, button, " ");
   }
   if (coverage.unembedded) {
-    const done = (coverage.chunks - coverage.unembedded).toLocaleString("en");
-    parts.push(`Only ${done} of ${count(coverage.chunks, "chunk")} have vectors yet; the rest is found by its words alone. `);
+    const done = coverage.chunks - coverage.unembedded;
+    const rest = `Only ${done.toLocaleString("en")} of ${count(coverage.chunks, "chunk")} have vectors yet; the rest is`;
+    parts.push(`${done ? rest : "No chunk has a vector yet; all is"} found by its words alone. `);
   } else if (staleness) parts.push("Some files changed since they were indexed. ");
   for (const warning of warnings) parts.push(sentence(shown(warning)));
   return parts;

@@ -194,7 +194,7 @@ class Layout:
         """How many of the index's newest segments are worth merging: none has many more rows than all newer ones."""
         count, rows = 0, 0
         for size in reversed(self._sizes(index)):
-            if count and size > GROWTH * rows:
+            if count and not 0 < size <= GROWTH * rows:
                 break
             count, rows = count + 1, rows + size
         return count
@@ -256,14 +256,7 @@ def _cover(dataset: lance.LanceDataset, layout: Layout) -> None:
     small = set(layout.small()).intersection(layout.uncovered)
     if len(small) > 1:
         _join(dataset, keep=layout.without(small))
-    empty = [index.name for index in layout.indices if _is_empty(index) and index.name != index_name(VECTOR)]
-    if empty:  # of a new table: its segment would be asked by every search, for nothing
-        _optimize(dataset, empty, merge=1)
-    _optimize(dataset, [index.name for index in layout.indices if index.name not in empty], merge=0)
-
-
-def _is_empty(index: IndexDescription) -> bool:
-    return not any(segment.fragment_ids for segment in index.segments)
+    _optimize(dataset, [index.name for index in layout.indices], merge=0)
 
 
 def _limit_segments(dataset: lance.LanceDataset) -> None:
