@@ -29,7 +29,7 @@ SETTINGS, MODEL, CALIBRATION = "settings", "model", "calibration"
 _PAIRS = 2_000
 _STAYS_BELOW = 0.98
 _PAIRS_BELOW = 0.99
-_CLEAR = 0.15
+_CLEAR = 0.1
 """Of the way from the noise to a perfect match, so much must be gone."""
 
 
@@ -51,11 +51,11 @@ def measure_noise(probes: npt.NDArray[np.float32], chunks: npt.NDArray[np.floati
     """The noise of ``probes`` over ``chunks``: unit vectors, one a row."""
     import numpy as np
 
-    from everfind_core.ranking.admission import AGREEMENT, FIRST
+    from everfind_core.ranking.admission import AGREEMENT, FIRST, chance
 
     vectors = np.asarray(chunks, dtype=np.float32)
     nearest = np.sort(probes @ vectors.T, axis=1)[:, ::-1][:, :FIRST]
-    found = (1 - AGREEMENT) * nearest[:, 0] + AGREEMENT * nearest.mean(axis=1)
+    found = (1 - AGREEMENT) * nearest[:, 0] + AGREEMENT * nearest.mean(axis=1) - chance(len(vectors))
     random = np.random.default_rng(0)
     left, right = random.integers(0, len(vectors), (2, _PAIRS))
     pairs = np.einsum("ij,ij->i", vectors[left[left != right]], vectors[right[left != right]])

@@ -91,14 +91,14 @@ def test_a_configured_min_score_always_wins_and_is_told(notes: Reach) -> None:
     assert answer.abstained.threshold == 0.97
 
     later = notes(KNOWN)
-    assert later.indexer.status().floor == Floor(0.38, "model")
+    assert later.indexer.status().floor == Floor(0.35, "model")
     unchanged = later.indexer.status().calibration
     assert unchanged is not None
-    assert (unchanged.min_score, unchanged.origin) == (0.38, "model")
+    assert (unchanged.min_score, unchanged.origin) == (0.35, "model")
 
 
 def test_a_small_index_has_the_floor_of_its_model_or_settings(notes: Reach) -> None:
-    for min_score, floor in ((None, Floor(0.38, "model")), (0.2, Floor(0.2, "settings"))):
+    for min_score, floor in ((None, Floor(0.35, "model")), (0.2, Floor(0.2, "settings"))):
         reached = notes(KNOWN, min_score)
         write(reached, 1)
         reached.run()

@@ -160,7 +160,7 @@ class FakeEngines:
         return report
 
     def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
-        return Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000)
+        return Calibration(0.2, 2_040, 0.28, 0.35, "model", 5.0, 0.42, 9_000)
 
     def add_folder(self, request: AddFolderRequest) -> Folder:
         self._fail()
@@ -195,7 +195,7 @@ class FakeEngines:
         folder = FolderStatus(Folder("api", "/srv/api", ("*.py",)), coverage, usable=False)
         return WorkspaceStatus(
             "", "/srv/index", 7, (folder,), coverage, MODEL, disk_bytes=21_000_000, redactions=1,
-            skipped_files=skipped, findings=self.findings, floor=Floor(0.38, "model"),
+            skipped_files=skipped, findings=self.findings, floor=Floor(0.35, "model"),
         )  # fmt: skip
 
     def indexed_files(

@@ -3,8 +3,9 @@
 Ranks say what is best, never whether it is any good; that takes absolute evidence:
 
 - of an *answer*: how near its best chunk is by meaning, how near its first ten are on average (high only where both
-  arms agree), how much of the query's words its best chunk has, and whether a name of the query is there at all. Their
-  sum must reach the model's floor. Prose must come a little nearer than code: what answers a question does.
+  arms agree), and how much of the query's words its best chunk has: that tells most in code, whose words are names, and
+  little in prose. Their sum must reach the model's floor, after what a corpus of its size has near by chance is taken
+  off.
 - of a *hit*, where a caller or the settings say ``min_score``: its own cosine. Then the answer's floor is off.
 - an exact match is evidence by itself, for the chunks that have it: the whole query word for word, or a rare word that
   the query spells like a name or of which it consists.
@@ -32,11 +33,13 @@ FIRST = 10
 _CHUNKS_FOR_EACH = 20  # a small corpus has few chunks about anything: so many chunks for each of the first hits
 _READ = 50  # ranked chunks whose words are looked at
 AGREEMENT = 0.4
-_WORDS = 0.25
-_NAMED = 0.05
-_PROSE = 0.01
+_WORDS_IN_CODE = 1.0
+_WORDS_IN_PROSE = 0.25
+_WORDS_OF_ANY_CODE = 0.08  # the share of its words that a question has in code by chance
+_CHANCE = 0.05  # so much nearer comes the nearest for each ten times as many chunks
+_CHANCE_FROM, _CHANCE_TO, _CHANCE_AT = 100, 20_000, 1_000  # the sizes it was measured on, and the one where it is 0
 _CODE = 0.3  # of the first ten, so many functions and the like make it an answer in code
-_WORDS_ALONE = 4.0
+_WORDS_ALONE = 3.7
 _TERM_MOST = 2.2  # what one occurrence-saturated term adds at most, in units of its idf: k1 + 1 of BM25 with k1 = 1.2
 _SHORT_TERM = 3
 _MOSTLY = 0.5
@@ -98,13 +101,13 @@ class Admission:
 class Reading:
     """Ranked chunks as evidence is looked for in them, best first.
 
-    ``cosines`` are 0 where the semantic arm found nothing, ``prose`` is 1 where the first ten are no code, ``bm25`` the
-    best BM25 score. ``texts`` and ``refs`` are those of the first ``_READ`` that were found by words, by their places:
-    path, symbol, headings and text, folded.
+    ``cosines`` are 0 where the semantic arm found nothing, ``code`` is 1 where enough of the first ten are functions
+    and the like, 0 where none is, ``bm25`` the best BM25 score. ``texts`` and ``refs`` are those of the first ``_READ``
+    that were found by words, by their places: path, symbol, headings and text, folded.
     """
 
     cosines: Sequence[float]
-    prose: float
+    code: float
     bm25: float
     texts: Mapping[int, str]
     refs: Mapping[int, FileRef]
@@ -115,7 +118,7 @@ class Reading:
         by_words = {place: one.chunk for place, one in enumerate(ranked[:_READ]) if one.bm25 is not None}
         return cls(
             [one.cosine or 0.0 for one in ranked],
-            _prose([one.chunk for one in ranked[:FIRST]]),
+            _code([one.chunk for one in ranked[:FIRST]]),
             max((one.bm25 for one in ranked if one.bm25 is not None), default=0.0),
             {place: _folded(chunk) for place, chunk in by_words.items()},
             {place: chunk.ref for place, chunk in by_words.items()},
@@ -166,11 +169,17 @@ def evidence(text: str, read: Reading, chunks: int, *, english_only: bool) -> Ev
     first = read.cosines[: min(FIRST, max(1, chunks // _CHUNKS_FOR_EACH))]
     words = word_share(text, read, chunks)
     mean = sum(first) / max(1, len(first))
-    by_meaning = (1 - AGREEMENT) * max(read.cosines, default=0.0) + AGREEMENT * mean + _WORDS * words
-    by_meaning += _NAMED * _named(text, read) - _PROSE * read.prose
+    by_meaning = (1 - AGREEMENT) * max(read.cosines, default=0.0) + AGREEMENT * mean - chance(chunks)
+    in_code, in_prose = _WORDS_IN_CODE * words - _WORDS_OF_ANY_CODE, _WORDS_IN_PROSE * words
+    both = by_meaning + read.code * in_code + (1 - read.code) * in_prose
     foreign = foreign_share(text) if english_only else 0.0
-    score = (1 - foreign) * by_meaning + foreign * _WORDS_ALONE * words
+    score = (1 - foreign) * both + foreign * _WORDS_ALONE * words
     return Evidence(score, judged=foreign < _MOSTLY or _foreign_word_found(text, read))
+
+
+def chance(chunks: int) -> float:
+    """How much nearer than among a thousand the nearest of so many ``chunks`` is to any question; less is negative."""
+    return _CHANCE * math.log10(min(max(chunks, _CHANCE_FROM), _CHANCE_TO) / _CHANCE_AT)
 
 
 def word_share(text: str, read: Reading, chunks: int) -> float:
@@ -236,11 +245,6 @@ def telling_words(text: str) -> list[str]:
     """Words of a query that can be evidence by themselves: spelled like names, or all there is of a short query."""
     if read_query(text).short:
         return [word for word in _WORD.findall(text) if len(word) > 1 and word.casefold() not in FUNCTION_WORDS]
-    return spelled_names(text)
-
-
-def spelled_names(text: str) -> list[str]:
-    """Words of a query that are spelled like names of code."""
     return [name for name in _NAME.findall(text) if _SPELLED.search(name)]
 
 
@@ -264,10 +268,10 @@ def _with_exact(passing: Sequence[int], matches: Sequence[int]) -> list[int]:
     return sorted([*passing, *alone[: int(most)]])
 
 
-def _prose(first: Sequence[StoredChunk]) -> float:
-    """1 where none of the first chunks is a function or the like, 0 where enough are."""
-    code = sum(bool(chunk.kind) for chunk in first) / max(1, len(first))
-    return 1 - min(1.0, code / _CODE)
+def _code(first: Sequence[StoredChunk]) -> float:
+    """1 where enough of the first chunks are functions and the like, 0 where none is."""
+    share = sum(bool(chunk.kind) for chunk in first) / max(1, len(first))
+    return min(1.0, share / _CODE)
 
 
 def _base_name(ref: FileRef) -> str:
@@ -276,12 +280,6 @@ def _base_name(ref: FileRef) -> str:
 
 def _folded(chunk: StoredChunk) -> str:
     return f"{chunk.ref.path} {chunk.symbol} {chunk.heading} {chunk.text}".casefold()
-
-
-def _named(text: str, read: Reading) -> bool:
-    """Whether a name of the query stands in what was found by words."""
-    names = [name.casefold() for name in spelled_names(text)]
-    return any(name in t for name in names for t in read.texts.values())
 
 
 def _foreign_word_found(text: str, read: Reading) -> bool:

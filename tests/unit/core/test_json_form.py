@@ -57,7 +57,7 @@ STATUS = WorkspaceStatus(
     "", "/idx", 12, (FolderStatus(Folder("api", "/srv/api"), COVERAGE),), COVERAGE,
     ModelInfo("m", "r", 384, 256, "mean"), findings=(HealthFinding("store", Severity.OK, "fine"),),
     skipped_files=(SKIPPED,),
-    calibration=Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000), floor=Floor(0.38, "model"),
+    calibration=Calibration(0.2, 2_040, 0.28, 0.35, "model", 5.0, 0.42, 9_000), floor=Floor(0.35, "model"),
     open_workspaces=(OpenWorkspace("/srv/api", 5.0),),
 )  # fmt: skip
 
@@ -89,7 +89,7 @@ def keys(value: Any, free: frozenset[str] = frozenset({"skipped", "seconds", "co
         ("grep", json_form.grep_json(GrepAnswer((GrepMatch(FileRef("a", "b"), "/a/b", 1, "x"),), 1))),
         ("cat", json_form.file_json(FileText(FileRef("a", "b"), "/a/b", 1, 2, 2, "x"))),
         ("status", json_form.status_json(STATUS, skipped_files=True)),
-        ("calibrate", json_form.calibration_json(Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000))),
+        ("calibrate", json_form.calibration_json(Calibration(0.2, 2_040, 0.28, 0.35, "model", 5.0, 0.42, 9_000))),
     ],
 )
 def test_the_page_shows_exactly_the_keys(section: str, made: Any) -> None:

@@ -198,7 +198,7 @@ def test_the_floor_in_use_says_where_it_comes_from(
 ) -> None:
     assert [finding for finding in examine(lambda: settings, open_workspace) if finding.check == "floor"] == []
     index(settings)
-    assert floor(settings) == HealthFinding("floor", Severity.OK, "0.380, measured for this model")
+    assert floor(settings) == HealthFinding("floor", Severity.OK, "0.350, measured for this model")
     user_config.write_text(f"min_score = 0.25\n{user_config.read_text()}")
     assert floor(load_settings()) == HealthFinding("floor", Severity.OK, "0.250, from the settings")
     unknown = replace(KNOWN, id="nobody/knows-this")

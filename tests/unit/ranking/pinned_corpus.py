@@ -61,7 +61,7 @@ QUERIES = (
     "!!",
 )
 
-LIMITS = (Limits(floor=0.38, english_only=True), Limits(min_score=0.3), Limits(floor=0.9, relative_cutoff=0.5))
+LIMITS = (Limits(floor=0.35, english_only=True), Limits(min_score=0.3), Limits(floor=0.9, relative_cutoff=0.5))
 
 
 def candidates(query: str) -> list[Candidate]:

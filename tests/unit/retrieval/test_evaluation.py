@@ -113,7 +113,7 @@ class FakeWorkspace:
         raise NotImplementedError
 
     def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
-        return Calibration(0.2, 2_040, 0.32, 0.38, "model", 5.0, 0.42, 9_000)
+        return Calibration(0.2, 2_040, 0.28, 0.35, "model", 5.0, 0.42, 9_000)
 
     def add_folder(self, request: AddFolderRequest) -> Folder:
         raise NotImplementedError
