@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Callable, Iterator
 
 from bench import (
+    cancelling,
     capacity,
     edits,
     embedding_load,
@@ -28,6 +29,7 @@ from bench.figures import Figure, machine
 
 MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "startup": startup.measure,
+    "cancel": cancelling.measure,
     "indexing": indexing.measure,
     "first-index": first_index.measure,
     "cores": indexing.cores,
