@@ -1,6 +1,7 @@
 """Text of real documents, against a second reading of the same files by nothing but zip and regular expressions.
 
-The documents are those that python-docx and python-pptx are tested with; pip downloads the packages' sources.
+The documents are those that python-docx and python-pptx are tested with; pip downloads the packages' sources. The book
+is what Sphinx makes of everfind's own pages.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,7 +28,12 @@ _PARTS = {  # what is read of a file, and how a run, a paragraph, a table's cell
     ".docx": (r"word/document\.xml", "w:t", "w:p", "w:tc", r'<w:pStyle w:val="Heading\d"/>'),
     ".pptx": (r"ppt/slides/slide\d+\.xml", "a:t", "a:p", "a:tc", r'<p:ph type="(?:title|ctrTitle)"'),
 }
+_ROOT = Path(__file__).resolve().parents[1]
 _WORD = re.compile(r"\w+")
+_LETTERS = re.compile(r"[^\W\d_][^\W_]*")  # no number that Markdown gives to a list
+_UNSEEN = re.compile(r"<(script|style|nav)\b.*?</\1>|<!--.*?-->", re.DOTALL)
+_PICTURE = re.compile(r'<img\b[^>]*\balt="([^"]*)"[^>]*>')
+_INLINE = re.compile(r"</?(?:a|b|i|em|strong|span|code|sup|sub|cite|kbd|q)\b[^>]*>")
 _BREAK = re.compile(r"<[aw]:(?:tab|br|cr)\b[^>]*>")  # what stands between two runs and parts their words
 
 
@@ -47,10 +54,36 @@ def measure(*, quick: bool) -> Iterator[Figure]:
             read += 1
             for kind, pieces in expected.items():
                 found.setdefault(kind, []).extend(_stands(kind, piece, text) for piece in pieces)
+        yield from _book(Path(directory), extraction)
     yield Figure("documents read", read, "")
     yield Figure("documents refused although they hold text", refused, "")
     for kind, present in found.items():
         yield Figure(f"{kind} found, of {len(present)}", sum(present) / len(present), "")
+
+
+def _book(directory: Path, extraction: Extraction) -> Iterator[Figure]:
+    """Words of a book that are lost, and words that are in none of its chapters."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "epub", "-c", "docs", "."]
+    subprocess.run([*command, str(directory / "book")], cwd=_ROOT, check=True, capture_output=True)
+    raw = next((directory / "book").glob("*.epub")).read_bytes()
+    expected = Counter(_chapters(raw))
+    read = Counter(_LETTERS.findall(extraction.extract("a.epub", raw).text.replace("`", "")))
+    yield Figure("words of a book", expected.total(), "")
+    yield Figure("of them lost", (expected - read).total(), "", note=str(dict((expected - read).most_common(3)) or ""))
+    yield Figure("made up", (read - expected).total(), "", note=str(dict((read - expected).most_common(3)) or ""))
+
+
+def _chapters(raw: bytes) -> Iterator[str]:
+    """The words of a book's chapters."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as package:
+        contents = package.read("content.opf").decode()
+        items = re.findall(r"<item [^>]*>", contents)
+        files = {re.findall(r' id="([^"]*)"', item)[0]: re.findall(r'href="([^"]*)"', item)[0] for item in items}
+        for name in re.findall(r'<itemref idref="([^"]*)"', contents):
+            if name in files:
+                body = package.read(files[name]).decode().partition("<body")[2].partition(">")[2]
+                text = _INLINE.sub("", _PICTURE.sub(r" \1 ", _UNSEEN.sub("", body)))
+                yield from _LETTERS.findall(html.unescape(re.sub(r"<[^>]+>", " ", text)))
 
 
 def _documents(directory: Path, sources: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
