@@ -33,7 +33,7 @@ _TYPE_ARGUMENTS = re.compile(r"<[^<>]*>|[<({].*$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class DefinitionLines:
     """A definition in the lines ``first`` to ``last`` (from 0), named in line ``named``."""
 
     first: int
@@ -52,7 +52,7 @@ class Syntax:
     ``symbols`` are all that the text defines and uses.
     """
 
-    definitions: Mapping[int, Definition]
+    definitions: Mapping[int, DefinitionLines]
     items: bytearray
     preludes: bytearray
     unread: bytearray
@@ -71,7 +71,7 @@ def parse(lines: Sequence[str], text: str, language: str) -> Syntax:
     if matches is None:
         return Syntax({}, bytearray(count), bytearray(count), bytearray(b"\1" * count))
     syntax = Syntax({}, bytearray(count), bytearray(count), bytearray(count))
-    found: list[Definition] = []
+    found: list[DefinitionLines] = []
     names = Names(data, spoken)
     items: list[Node] = []
     errors: list[Node] = []
@@ -121,11 +121,11 @@ def _matches(tree: Tree, tongue: Grammar) -> Sequence[tuple[int, Mapping[str, Se
     return None if cursor.did_exceed_match_limit else found
 
 
-def _definition(data: bytes, node: Node, names: Sequence[Node] | None, kind: str) -> Definition:
+def _definition(data: bytes, node: Node, names: Sequence[Node] | None, kind: str) -> DefinitionLines:
     first, last = node.start_point.row, _last_line(node)
     if not names:
-        return Definition(first, first, last, "", kind)
-    return Definition(
+        return DefinitionLines(first, first, last, "", kind)
+    return DefinitionLines(
         first,
         names[0].start_point.row,
         last,
@@ -155,12 +155,12 @@ def _mark_prelude(preludes: bytearray, lines: Sequence[str], node: Node) -> None
         preludes[row : last + 1] = b"\1" * (last + 1 - row)
 
 
-def _by_line(found: Sequence[Definition]) -> dict[int, Definition]:
+def _by_line(found: Sequence[DefinitionLines]) -> dict[int, DefinitionLines]:
     """One definition a line, by the line of its name: the outermost, but a constant only if nothing else stands there.
 
     A constant or property in one line is no landmark: lists of them are packed like statements.
     """
-    chosen: dict[int, Definition] = {}
+    chosen: dict[int, DefinitionLines] = {}
     for definition in sorted(found, key=lambda d: (d.kind in _MINOR, d.first, -d.last)):
         if definition.kind not in _MINOR or definition.last > definition.first:
             chosen.setdefault(definition.named, definition)

@@ -16,7 +16,7 @@ from everfind_core.chunking import code, definitions
 from everfind_core.chunking.source import Source
 from everfind_core.chunking.structure import BLANK, Label, Outline, Structure
 from everfind_indexer.syntax.collecting import CONSTANT
-from everfind_indexer.syntax.parsing import Definition, Syntax
+from everfind_indexer.syntax.parsing import DefinitionLines, Syntax
 
 _CONTINUED = 10
 _LONGEST_PRELUDE = 40
@@ -71,7 +71,7 @@ def _guessed(source: Source, syntax: Syntax, language: str) -> Mapping[int, defi
     return {number: f for number, f in zip(numbers, found, strict=True) if syntax.unread[number]}
 
 
-def _first_line(lines: Sequence[str], columns: Sequence[int], syntax: Syntax, definition: Definition) -> int:
+def _first_line(lines: Sequence[str], columns: Sequence[int], syntax: Syntax, definition: DefinitionLines) -> int:
     """The first line of the comments and decorators right above a definition."""
     first = definition.first
     earliest = max(0, first - _LONGEST_PRELUDE)
@@ -110,7 +110,7 @@ class _Scopes:
         if not any(depth >= column for _, depth in self._open):
             self.outline.close(number, column)
 
-    def enter(self, first: int, definition: Definition) -> None:
+    def enter(self, first: int, definition: DefinitionLines) -> None:
         """Open a definition that the tree gave."""
         depth = self._depth(definition)
         kind = self._kind(definition.kind, self._columns[definition.first])
@@ -128,7 +128,7 @@ class _Scopes:
         enclosing = next((label for label in reversed(self.outline.enclosing) if label.depth < column), None)
         return "method" if kind == "function" and enclosing is not None and enclosing.kind in _TYPES else kind
 
-    def _depth(self, definition: Definition) -> int:
+    def _depth(self, definition: DefinitionLines) -> int:
         """The column of its first line, but for a module whose lines are not indented."""
         column = self._columns[definition.first]
         if definition.kind != "module":
