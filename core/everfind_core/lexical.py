@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from everfind_core.stemming import stem
@@ -55,10 +55,6 @@ def _chain_pattern(letter: str) -> str:
 
 
 _ASCII_CHAIN = re.compile(_chain_pattern(r"\w"), re.ASCII)
-_CHAIN = re.compile(
-    rf"[{_UNSPACED}{_SYMBOLS}]{{1,{_MAX_RUN}}}|" + _chain_pattern(rf"(?:[^\W{_UNSPACED}{_INDIC}]|[{_INDIC}])")
-)
-_BY_CHARACTER = re.compile(f"[{_UNSPACED}{_SYMBOLS}]")
 _SEPARATOR = re.compile("[_-]")
 _LINK = re.compile(r"[./#\\]|::|->")
 _LOWER = rf"(?:[^\W\d_A-Z]|[{_INDIC}])"
@@ -66,6 +62,19 @@ _PART = re.compile(rf"[A-Z]{{2,}}s(?!{_LOWER})|[A-Z]+(?=[A-Z]{_LOWER})|[A-Z]?{_L
 _LATIN = zip("ßẞæÆœŒøØłŁđĐı", ("ss", "SS", "ae", "AE", "oe", "OE", "o", "O", "l", "L", "d", "D", "i"), strict=True)
 _FOLDED = str.maketrans(dict.fromkeys(map(chr, range(0x300, 0x370))) | dict(_LATIN))  # diacritics go, too
 _STOP_WORDS = frozenset(map(stem, ("a", "an", "and", "in", "is", "of", "the", "to")))
+
+
+@cache
+def _wide_chain() -> re.Pattern[str]:
+    """Finds chains in any text. Made where one is not ASCII: that takes longer than most commands look at terms."""
+    letter = rf"(?:[^\W{_UNSPACED}{_INDIC}]|[{_INDIC}])"
+    return re.compile(rf"[{_UNSPACED}{_SYMBOLS}]{{1,{_MAX_RUN}}}|{_chain_pattern(letter)}")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Begins a run that is read by character."""
+    return re.compile(f"[{_UNSPACED}{_SYMBOLS}]")
 
 
 def document_terms(text: str, *, path: str, symbol: str = "", heading: str = "") -> str:
@@ -102,7 +111,11 @@ def _text_terms(text: str) -> str:
 
 def _chains(text: str) -> list[str]:
     """The chains of words in ``text``, and the runs that are read by character."""
-    return _ASCII_CHAIN.findall(text) if text.isascii() else _CHAIN.findall(_normalised(text))
+    return _ASCII_CHAIN.findall(text) if text.isascii() else _wide_chain().findall(_normalised(text))
+
+
+def _is_by_character(chain: str) -> bool:
+    return not chain.isascii() and _unspaced().match(chain) is not None
 
 
 def _normalised(text: str) -> str:
@@ -112,7 +125,7 @@ def _normalised(text: str) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def _chain_terms(chain: str) -> str:
-    if _BY_CHARACTER.match(chain):
+    if _is_by_character(chain):
         return " ".join([*chain, *_pairs(chain)])
     words = _LINK.split(chain)
     terms = [term for word in words for term in _word_terms(word)]
@@ -124,7 +137,7 @@ def _chain_terms(chain: str) -> str:
 
 
 def _query_chain_terms(chain: str) -> str:
-    return " ".join(_pairs(chain) or [chain]) if _BY_CHARACTER.match(chain) else _chain_terms(chain)
+    return " ".join(_pairs(chain) or [chain]) if _is_by_character(chain) else _chain_terms(chain)
 
 
 def _word_terms(word: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # pydantic looks for plugins in every installed package: 10 ms or more of each command, and we use none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    gc.disable()  # loading makes little garbage, and looking for it took a tenth of a short command's time
     from everfind_gateway import cli
     from everfind_gateway.cli.runtime import stopping
 

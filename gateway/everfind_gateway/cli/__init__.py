@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typer.main import get_command
 
 from everfind_core.errors import EXIT_CODES, ErrorKind, EverfindError
 from everfind_gateway.cli import completing
-from everfind_gateway.cli.app import application, command_of
+from everfind_gateway.cli.app import BRIEF, application, command_of
 from everfind_gateway.cli.runtime import report_error, report_fault
 from everfind_gateway.cli.usage import report_usage
 from everfind_gateway.render.streams import OutputClosedError, note, prepare
@@ -26,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = sys.argv[1:] if arguments is None else list(arguments)
         # Who completes a command line may be shown any command.
         only = "" if completing.VARIABLE in os.environ else command_of(given)
+        if only not in BRIEF:
+            gc.enable()
         code = get_command(application(only)).main(args=given, prog_name="everfind", standalone_mode=False)
     except OutputClosedError:
         return 0

@@ -111,6 +111,9 @@ COMMANDS = {
 GROUPS = {"mcp": "mcp:app", "token": "serve:token_app"}
 """Commands that have commands of their own: each a module and its application."""
 
+BRIEF = frozenset({"search", "gather", "related", "list", "config", "version"})
+"""Commands that end before garbage counts, so that nobody looks for it."""
+
 WITH_VALUE = ("--config", "--server", "--workspace")
 """Options before the command that are followed by a value."""
 

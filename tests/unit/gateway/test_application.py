@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from typer.main import get_command
 
-from everfind_gateway.cli.app import COMMANDS, GROUPS, WITH_VALUE, application, command_of
+from everfind_gateway.cli import main
+from everfind_gateway.cli.app import BRIEF, COMMANDS, GROUPS, WITH_VALUE, application, command_of
 
 
 @pytest.mark.parametrize(
@@ -35,3 +38,17 @@ def test_the_options_with_a_value_are_those_of_the_application() -> None:
 @pytest.mark.parametrize("name", [*COMMANDS, *GROUPS])
 def test_each_can_be_made_alone(name: str) -> None:
     assert list(getattr(get_command(application(name)), "commands", {})) == [name]
+
+
+@pytest.mark.parametrize(("line", "looked_for"), [("version", False), ("config", False), ("--help", True)])
+def test_brief_commands_end_without_looking_for_garbage(line: str, looked_for: bool) -> None:
+    gc.disable()
+    try:
+        main([line])
+        assert gc.isenabled() is looked_for
+    finally:
+        gc.enable()
+
+
+def test_brief_commands_are_commands() -> None:
+    assert BRIEF.issubset(COMMANDS)
