@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from everfind_embedder import EmbedderSettings
     from everfind_gateway.settings import Settings
     from everfind_indexer.engine import IndexEngine
+    from everfind_indexer.runs import RunHistory
     from everfind_indexer.settings import IndexerSettings
     from everfind_indexer.watching import Following
     from everfind_indexer.workers import Workers, WorkersOpener
@@ -40,19 +42,18 @@ if TYPE_CHECKING:
 class LocalWorkspace:
     """One workspace in this process. Engines come up when first used; use it as a context manager.
 
-    ``models`` are those of several workspaces, which their owner closes; otherwise it has its own.
+    ``shared`` is what several workspaces share; otherwise it has its own.
     ``open_workers`` opens what does the heavy part of a run; this process, if it is None.
     """
 
     def __init__(
-        self, settings: Settings, models: Models | None = None, open_workers: WorkersOpener | None = None
+        self, settings: Settings, shared: Shared | None = None, open_workers: WorkersOpener | None = None
     ) -> None:
         self._settings = settings
-        given = models is not None
-        models = open_models() if models is None else models
-        self._own_models = None if given else models
-        self._embedder = models.embedder(settings)
-        self._reranker = models.reranker(settings)
+        self._shared = open_shared() if shared is None else shared
+        self._models = self._shared.models.lease(settings)
+        self._embedder = self._models.embedder
+        self._reranker = self._models.reranker
         self._indexer = Late(
             lambda: _open_indexer(settings, self._embedder, _outgoing(settings, self._reranker.get()), open_workers)
         )
@@ -60,6 +61,8 @@ class LocalWorkspace:
         find = partial(running_server, settings.index_dir, settings.digest)
         self._searcher = WarmSearcher(find if settings.local_server else lambda: None, self._engine.get)
         self._following: Following | None = None
+        self._runs: RunHistory | None = None
+        self._closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -117,9 +120,10 @@ class LocalWorkspace:
         from everfind_searcher.status import index_status
 
         index = SearcherSettings(self._settings.index_dir)
+        self._runs = self._shared.runs(self._settings.index_dir)
         return (
             embedder_service(self.embedder, self._reranker.get()),
-            indexer_service(self.indexer),
+            indexer_service(self.indexer, history=self._runs),
             searcher_service(self._engine.get(), lambda: index_status(index, _open_reader)),
         )
 
@@ -131,18 +135,37 @@ class LocalWorkspace:
         self._searcher.close()
         if engine := self._engine.take():
             engine.close()
-        if self._own_models is not None:
-            self._own_models.close()
+        if self._runs is not None:
+            self._runs.shorten()
+        if not self._closed:
+            self._closed = True
+            self._models.close()
 
 
-def open_models() -> Models:
-    """What loads models for several workspaces, each once."""
-    return Models(_open_embedder, _open_reranker)
+class Shared:
+    """What the workspaces of a process share: models, and the runs of each index, which outlast its being open."""
+
+    def __init__(self, models: Models) -> None:
+        self.models = models
+        self._guard = threading.Lock()
+        self._runs: dict[Path, RunHistory] = {}
+
+    def runs(self, index_dir: Path) -> RunHistory:
+        """The runs of the index in a directory."""
+        from everfind_indexer.runs import RunHistory
+
+        with self._guard:
+            return self._runs.setdefault(index_dir, RunHistory())
 
 
-def open_local(settings: Settings, models: Models | None = None) -> LocalWorkspace:
+def open_shared() -> Shared:
+    """What several workspaces share."""
+    return Shared(Models(_open_embedder, _open_reranker))
+
+
+def open_local(settings: Settings, shared: Shared | None = None) -> LocalWorkspace:
     """The workspace that ``settings`` describe."""
-    return LocalWorkspace(settings, models)
+    return LocalWorkspace(settings, shared)
 
 
 def open_on_ray(settings: Settings) -> LocalWorkspace:
@@ -153,9 +176,9 @@ def open_on_ray(settings: Settings) -> LocalWorkspace:
     return LocalWorkspace(settings, open_workers=partial(_ray_workers, settings))
 
 
-def open_followed(settings: Settings, models: Models | None = None) -> LocalWorkspace:
+def open_followed(settings: Settings, shared: Shared | None = None) -> LocalWorkspace:
     """The same for a server: where ``settings`` allow it, an index that was made is kept up with its folders."""
-    workspace = LocalWorkspace(settings, models)
+    workspace = LocalWorkspace(settings, shared)
     if settings.watch:
         workspace.follow(create=False)
     return workspace

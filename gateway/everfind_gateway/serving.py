@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from everfind_gateway.local import LocalWorkspace, open_local, open_models
+from everfind_gateway.local import LocalWorkspace, Shared, open_local, open_shared
 from everfind_gateway.open_workspaces import Opened, OpenWorkspaces, Own
 from everfind_gateway.running import Announcement
 from everfind_gateway.served import Served
@@ -15,7 +15,6 @@ from everfind_rpc.serving.workspaces import routed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from everfind_gateway.models import Models
     from everfind_gateway.served import Place
     from everfind_gateway.settings import Settings
     from everfind_rpc.serving.service import Service
@@ -40,24 +39,24 @@ def open_serving(settings: Settings, token: str) -> Iterator[Serving]:
     """
     served = Served(settings.workspaces)
     with contextlib.ExitStack() as stack:
-        models = stack.enter_context(contextlib.closing(open_models()))
-        workspace = stack.enter_context(open_local(settings, models))
+        shared = open_shared()
+        workspace = stack.enter_context(open_local(settings, shared))
         own = Own(workspace.services(), workspace.indexer.folders, settings.index_dir)
-        opener = Opener(models, token)
+        opener = Opener(shared, token)
         others = OpenWorkspaces(own, served, opener.open, limit=settings.max_workspaces)
         stack.callback(others.close)
         yield Serving(workspace, others, opener, routed(own.services, others))
 
 
 class Opener:
-    """Opens workspaces with the models of the server's own, and lets this user's commands find them.
+    """Opens workspaces that share models with the server's own, and lets this user's commands find them.
 
     ``address`` is where the server listens, once it does and others may know.
     """
 
-    def __init__(self, models: Models, token: str) -> None:
+    def __init__(self, shared: Shared, token: str) -> None:
         self.address = ""
-        self._models = models
+        self._shared = shared
         self._token = token
 
     def open(self, place: Place, settings: Settings) -> Opened:
@@ -66,7 +65,7 @@ class Opener:
             announced = Announcement(settings.index_dir, settings.digest, token=self._token, workspace=place.id)
             if settings.index_dir.is_dir():  # an empty one must not appear because somebody asked
                 stack.enter_context(announced)
-            workspace = stack.enter_context(open_local(settings, self._models))
+            workspace = stack.enter_context(open_local(settings, self._shared))
             if settings.watch:
                 workspace.follow(create=False)
             services = workspace.services()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from everfind_core.ports import Embedder, Indexer, Searcher
+    from everfind_gateway.local import Shared
     from everfind_gateway.settings import Settings
 
 
@@ -37,13 +38,13 @@ class OpenWorkspace(Protocol):
         ...
 
 
-def open_followed_workspace(settings: Settings) -> AbstractContextManager[Workspace]:
+def open_followed_workspace(settings: Settings, shared: Shared | None = None) -> AbstractContextManager[Workspace]:
     """The same for a server that lives long: it keeps an index of this machine up with its folders."""
     if settings.server:
         return open_workspace(settings)
     from everfind_gateway.local import open_followed
 
-    return open_followed(settings)
+    return open_followed(settings, shared)
 
 
 def open_workspace(settings: Settings) -> AbstractContextManager[Workspace]:

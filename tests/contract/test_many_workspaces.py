@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from everfind.indexer.v1 import indexer_service_pb2 as pb
+from everfind.indexer.v1.indexer_service_pb2_grpc import IndexerServiceStub
+from everfind_core.cancellation import Cancellation
 from everfind_core.errors import (
     EverfindError,
     FileNotIndexableError,
@@ -24,19 +30,25 @@ from everfind_core.model import (
     GatherRequest,
     GrepRequest,
     IndexRequest,
+    InputKind,
+    OpenWorkspace,
     ReadFileRequest,
     RelatedRequest,
     SearchRequest,
+    Vectors,
 )
-from everfind_core.ports import Indexer, Searcher
+from everfind_core.ports import Indexer, Searcher, TokenIds
 from everfind_gateway import local
+from everfind_gateway import serving as gateway_serving
 from everfind_gateway.folders import add_folders
 from everfind_gateway.named_workspaces import named_workspace
+from everfind_gateway.open_workspaces import OpenWorkspaces
 from everfind_gateway.running import running_server
 from everfind_gateway.scaffold import project
 from everfind_gateway.serving import open_serving
 from everfind_gateway.settings import Settings, load_settings
 from everfind_rpc.auth import Scope, TokenFile
+from everfind_rpc.clients.calls import Calls
 from everfind_rpc.clients.indexer import RemoteIndexer
 from everfind_rpc.clients.searcher import RemoteSearcher
 from everfind_rpc.serving.server import ServerSettings
@@ -44,6 +56,7 @@ from tests.support.fakes import FakeEmbedder
 from tests.support.serving import connected, serving
 
 OWN_TOKEN = "own"
+SECONDS = 60.0
 WORDS = {"": "aardvark", "lib": "badger", "alpha": "capybara", "beta": "dormouse"}
 """What each workspace alone speaks of, in its folder ``docs``; the server's own, a named one and two projects."""
 
@@ -70,6 +83,10 @@ class Spaces:
         """How a caller names it: the projects by a directory in them."""
         return f"{self.base}/src/{name}/docs" if name in ("alpha", "beta") else name
 
+    def opened(self) -> Sequence[OpenWorkspace]:
+        """Those of a server besides its own."""
+        return self.reach("").indexer.status().open_workspaces[1:]
+
     def reach(self, name: str, token: str = OWN_TOKEN) -> Reached:
         if not self.address:
             workspace = self.stack.enter_context(local.open_local(load_settings(workspace=self.asked(name))))
@@ -94,6 +111,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for kind in ("CONFIG", "DATA", "CACHE", "STATE"):
             patch.setenv(f"XDG_{kind}_HOME", str(base / kind.lower()))
         patch.setenv("HOME", str(base))
+        patch.setenv("EVERFIND_WATCH", "false")  # runs are those of the tests alone, whatever time these take
         patch.chdir(base)
         write(base / "own", WORDS[""])
         add_folders(load_settings().files.folders_file, [f"{base}/own/docs"])
@@ -116,7 +134,7 @@ def embedder() -> FakeEmbedder:
 @contextlib.contextmanager
 def served(base: Path, embedder: FakeEmbedder, **flags: object) -> Iterator[Spaces]:
     """A server of them all, as `everfind serve lib src/` makes one."""
-    settings = load_settings(flags={"workspaces": ["lib", f"{base}/src"], "watch": False, **flags})
+    settings = load_settings(flags={"workspaces": ["lib", f"{base}/src"], **flags})
     tokens = TokenFile(base / "tokens.json", own=OWN_TOKEN)
     serving_at = ServerSettings("127.0.0.1:0", tokens, drain_seconds=0.0, grace_seconds=5.0)
     with contextlib.ExitStack() as stack:
@@ -228,6 +246,73 @@ def test_one_model_for_all(indexed: Spaces, monkeypatch: pytest.MonkeyPatch) -> 
         for name, word in WORDS.items():
             assert word in server.reach(name).searcher.search(SearchRequest(word)).hits[0].text
     assert len(opened) == 1
+
+
+class Held(FakeEmbedder):
+    """A model that embeds when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = threading.Event()
+        self.gate = threading.Event()
+
+    def embed(self, texts: Sequence[str], kind: InputKind, *, cancel: Cancellation | None = None) -> Vectors:
+        self.asked.set()
+        assert self.gate.wait(SECONDS)
+        return super().embed(texts, kind, cancel=cancel)
+
+    def embed_tokens(self, sequences: Sequence[TokenIds], *, cancel: Cancellation | None = None) -> Vectors:
+        self.asked.set()
+        assert self.gate.wait(SECONDS)
+        return super().embed_tokens(sequences, cancel=cancel)
+
+
+def test_one_in_which_a_search_is_under_way_is_not_closed(indexed: Spaces, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held()
+    monkeypatch.setattr(local, "_open_embedder", lambda _settings: held)
+    monkeypatch.setattr(gateway_serving, "OpenWorkspaces", partial(OpenWorkspaces, patience=SECONDS))
+    with served(indexed.base, held, max_workspaces=1) as server, ThreadPoolExecutor() as threads:
+        alpha, beta = server.reach("alpha"), server.reach("beta")
+        searching = threads.submit(alpha.searcher.search, SearchRequest("capybara"))
+        assert held.asked.wait(SECONDS)
+        waiting = threads.submit(beta.indexer.grep, GrepRequest("dormouse"))
+        assert [one.workspace for one in server.opened()] == [f"{server.base}/src/alpha"]
+        assert not waiting.done()
+        held.gate.set()
+        assert "capybara" in searching.result(SECONDS).hits[0].text
+        assert waiting.result(SECONDS).matches
+        assert [one.workspace for one in server.opened()] == [f"{server.base}/src/beta"]
+
+
+def test_one_with_a_run_under_way_is_not_closed_and_its_runs_are_known_after_it(
+    indexed: Spaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held()
+    monkeypatch.setattr(local, "_open_embedder", lambda _settings: held)
+    write(indexed.base / "src" / "delta", "tapir")
+    project.write(indexed.base / "src" / "delta", project.Options(), ())
+    with served(indexed.base, held, max_workspaces=1) as server, ThreadPoolExecutor() as threads:
+        remote = server.stack.enter_context(connected(server.address, OWN_TOKEN))
+        delta = RemoteIndexer(remote.connection, f"{server.base}/src/delta")
+        calls = Calls(remote.connection, f"{server.base}/src/delta")
+        stub = IndexerServiceStub(remote.connection.channel)
+
+        def runs() -> list[str]:
+            return [run.id for run in calls.unary(stub.ListIndexRuns, pb.ListIndexRunsRequest(), seconds=SECONDS).runs]
+
+        request = IndexRequest(request_id="once")
+        indexing = threads.submit(delta.index, request, lambda _event: None)
+        assert held.asked.wait(SECONDS)
+        (run,) = runs()
+        assert [(one.workspace, one.indexing) for one in server.opened()] == [(f"{server.base}/src/delta", True)]
+        held.gate.set()
+        report = indexing.result(SECONDS)
+        assert (report.errors, report.chunks_embedded > 0) == ((), True)
+        assert server.reach("beta").indexer.grep(GrepRequest("dormouse")).matches
+        assert [one.workspace for one in server.opened()] == [f"{server.base}/src/beta"]
+        assert runs() == [run]
+        assert delta.index(request, lambda _event: None) == report, "a replay is the same run"
+        assert runs() == [run]
 
 
 def test_folders_of_one_name_are_not_one_folder_for_a_token(server: Spaces) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +26,7 @@ from everfind_gateway.workspace import open_followed_workspace
 
 if TYPE_CHECKING:
     from everfind_gateway.http_server import HttpOptions
+    from everfind_gateway.local import Shared
     from everfind_gateway.mcp.corpora import Corpora
     from everfind_gateway.mcp.corpus import Corpus
     from everfind_gateway.settings import Settings
@@ -120,18 +119,19 @@ def _serve_http(started: Runtime, flags: dict[str, Any], options: HttpOptions) -
         options = replace(options, token=kept_token(file))
         where = f" with the token in {printable(str(file))}"
     settings = started.settings(**flags)
-    corpus = corpus_of(started, flags)
+    shared = shared_of(settings)
+    corpus = corpus_of(started, flags, shared)
 
     from everfind_gateway.mcp.server import build_server
 
-    with others_of(settings) as others:
-        server = build_server(corpus, settings, others=others)
-        with listen(options) as listening:
-            corpus.warm_up()
-            try:
-                serve_http(server, options, listening, where)
-            finally:
-                close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED], others)
+    others = others_of(settings, shared)
+    server = build_server(corpus, settings, others=others)
+    with listen(options) as listening:
+        corpus.warm_up()
+        try:
+            serve_http(server, options, listening, where)
+        finally:
+            close_corpus(corpus, EXIT_CODES[ErrorKind.CANCELLED], others)
 
 
 def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
@@ -144,46 +144,52 @@ def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
     settings = started.settings(**flags)
     if interactive:
         note("everfind speaks MCP on standard input and output; a host starts it, Ctrl-D ends it")
-    corpus = corpus_of(started, flags)
+    shared = shared_of(settings)
+    corpus = corpus_of(started, flags, shared)
 
     from everfind_gateway.mcp.server import Activity, build_server
     from everfind_gateway.mcp.stdio import serve
 
     activity = Activity()
-    with others_of(settings) as others:
-        code = serve(build_server(corpus, settings, activity=activity, others=others), activity, wire)
-        close_corpus(corpus, code, others)
+    others = others_of(settings, shared)
+    code = serve(build_server(corpus, settings, activity=activity, others=others), activity, wire)
+    close_corpus(corpus, code, others)
     if code:
         raise typer.Exit(code)
 
 
-def corpus_of(started: Runtime, flags: dict[str, Any]) -> Corpus:
+def corpus_of(started: Runtime, flags: dict[str, Any], shared: Shared | None = None) -> Corpus:
     """What a server that lives long answers from, by the settings as they are at each call."""
     import logging
 
     from everfind_gateway.mcp.corpus import Corpus
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
-    return Corpus(lambda: started.load(**flags), open_followed_workspace)
+    return Corpus(lambda: started.load(**flags), lambda settings: open_followed_workspace(settings, shared))
 
 
-@contextlib.contextmanager
-def others_of(settings: Settings) -> Iterator[Corpora | None]:
-    """The other workspaces of this machine that `workspaces` lists; None if it lists none, or a server is asked.
+def shared_of(settings: Settings) -> Shared | None:
+    """What the workspaces that `workspaces` lists share; None if it lists none, or a server is asked."""
+    if not settings.workspaces or settings.server:
+        return None
+    from everfind_gateway.local import open_shared
+
+    return open_shared()
+
+
+def others_of(settings: Settings, shared: Shared | None) -> Corpora | None:
+    """Those workspaces, if there are any.
 
     Raises:
         WorkspaceNotFoundError, ConfigError: one that is listed is not there.
     """
-    if not settings.workspaces or settings.server:
-        yield None
-        return
-    from everfind_gateway.local import open_followed, open_models
+    if shared is None:
+        return None
     from everfind_gateway.mcp.corpora import Corpora
     from everfind_gateway.served import Served
 
-    with contextlib.closing(open_models()) as models:
-        opening = partial(open_followed, models=models)
-        yield Corpora(Served(settings.workspaces), opening, limit=settings.max_workspaces)
+    opening = partial(open_followed_workspace, shared=shared)
+    return Corpora(Served(settings.workspaces), opening, limit=settings.max_workspaces)
 
 
 def close_corpus(corpus: Corpus, code: int, others: Corpora | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from everfind_core.errors import EverfindError, InvalidRequestError
+from everfind_core.errors import EverfindError, InvalidRequestError, UnavailableError
 from everfind_core.paths import encode_os_path, printable
 from everfind_core.workspaces import is_directory
 from everfind_gateway.cli import runtime
@@ -134,10 +134,7 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
         note(f"serving on {host}:{port}")
         if not found and not (serving.tokens and serving.tokens.tokens()):
             note("nobody has a token for it yet: `everfind token create NAME`")
-        try:
-            opened.others.open_listed()
-        except EverfindError as error:  # it says so again to whoever asks
-            note(f"everfind: warning: {error.message}")
+        threading.Thread(target=_open_listed, args=(opened.others,), name="listed", daemon=True).start()
 
     with contextlib.ExitStack() as stack:
         stack.callback(configure_tracing("serve"))
@@ -151,6 +148,15 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
         if settings.watch:
             opened.own.follow()
         run_server(opened.services, serving, on_ready=ready)
+
+
+def _open_listed(others: OpenWorkspaces) -> None:
+    try:
+        others.open_listed()
+    except UnavailableError:  # the server is told to end meanwhile
+        return
+    except EverfindError as error:  # it says so again to whoever asks
+        note(f"everfind: warning: {error.message}")
 
 
 @contextlib.contextmanager

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from everfind_core.errors import OverloadedError, UnavailableError
 from everfind_core.workspaces import workspace_not_found
 from everfind_gateway.mcp.corpus import Corpus
+from everfind_gateway.workspace_pool import WAIT_SECONDS, WorkspacePool
 
 if TYPE_CHECKING:
+    from everfind_core.cancellation import Cancellation
     from everfind_gateway.mcp.calls import Call
     from everfind_gateway.served import Served
     from everfind_gateway.settings import Settings
@@ -22,10 +22,7 @@ T = TypeVar("T")
 
 
 class Corpora:
-    """Gives a call the corpus of the workspace that it names. At most ``limit`` are open; thread-safe.
-
-    The one that was asked longest ago, and in which no call is under way, is closed for another.
-    """
+    """Gives a call the corpus of the workspace that it names. At most ``limit`` are open; thread-safe."""
 
     def __init__(
         self,
@@ -33,63 +30,37 @@ class Corpora:
         open_workspace: Callable[[Settings], AbstractContextManager[Workspace]],
         *,
         limit: int,
+        patience: float = WAIT_SECONDS,
     ) -> None:
         self._served = served
         self._open_workspace = open_workspace
-        self._limit = limit
-        self._guard = threading.Lock()
-        self._closed = False
-        self._open: dict[str, Corpus] = {}
-        """In the order in which they were asked."""
-        self._calls: dict[str, int] = {}
+        self._pool: WorkspacePool[Corpus] = WorkspacePool(limit, patience)
 
     @contextmanager
-    def hold(self, asked: str) -> Iterator[Corpus]:
+    def hold(self, asked: str, cancel: Cancellation | None = None) -> Iterator[Corpus]:
         """The corpus of a name or of the project in which an absolute directory lies, kept open within the block.
 
         Raises:
             WorkspaceNotFoundError: there is none.
-            OverloadedError: as many as may be open are in use.
-            UnavailableError: the server is ending.
+            OverloadedError, UnavailableError, CancelledError: as :meth:`WorkspacePool.hold`.
         """
         place = self._served.find(asked)
         if place is None:
             raise workspace_not_found(asked)
-        with self._guard:
-            if self._closed:
-                raise UnavailableError("the server is ending")
-            leaving = self._make_room(place.id)
-            corpus = self._open.pop(place.id, None) or Corpus(lambda: self._served.load(place), self._open_workspace)
-            self._open[place.id] = corpus
-            self._calls[place.id] = self._calls.get(place.id, 0) + 1
-        try:
-            if leaving is not None:
-                leaving.close()
+
+        def opening() -> Corpus:
+            return Corpus(lambda: self._served.load(place), self._open_workspace)
+
+        with self._pool.hold(place.id, opening, cancel=cancel) as corpus:
             yield corpus
-        finally:
-            with self._guard:
-                self._calls[place.id] -= 1
 
     def close(self) -> bool:
         """Close all; false if calls go on that cannot be stopped."""
-        with self._guard:
-            self._closed = True
-            corpora = list(self._open.values())
-        closed = [corpus.close() for corpus in corpora]
-        return all(closed)
+        return self._pool.close()
 
     def listed(self) -> tuple[str, ...]:
         """What can be chosen from: names, and the roots of the projects that were listed one by one."""
         return tuple(place.id for place in self._served.listed())
-
-    def _make_room(self, wanted: str) -> Corpus | None:
-        """What is to be closed before ``wanted`` is opened."""
-        if wanted in self._open or len(self._open) < self._limit:
-            return None
-        idle = next((one for one in self._open if not self._calls[one]), None)
-        if idle is None:
-            raise OverloadedError(f"the server has {self._limit} workspaces in use, its limit", hint="Try again later.")
-        return self._open.pop(idle)
 
 
 def in_workspace(others: Corpora | None, asked: str, call: Call, work: Callable[[Call], T]) -> T:
@@ -103,5 +74,5 @@ def in_workspace(others: Corpora | None, asked: str, call: Call, work: Callable[
         return work(call)
     if others is None:
         raise workspace_not_found(asked)
-    with others.hold(asked) as corpus:
+    with others.hold(asked, call.cancel) as corpus:
         return work(replace(call, corpus=corpus))

@@ -78,6 +78,11 @@ class Corpus:
                 self._changed.notify_all()
 
     @property
+    def busy(self) -> bool:
+        """Whether a call is under way."""
+        return self._calls > 0
+
+    @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
         return self._closed

@@ -64,16 +64,41 @@ class _Record:
         return self.run.finished > 0
 
 
+class RunHistory:
+    """The runs of one index: it outlasts the indexer that is open on it, and may pass to the next."""
+
+    def __init__(self) -> None:
+        self.guard = threading.Lock()
+        self.records: dict[str, _Record] = {}
+        self.created = 0
+
+    def shorten(self) -> None:
+        """Keep of each run that is over how it ended: nobody watches it now."""
+        with self.guard:
+            for record in self.records.values():
+                while record.over and len(record.events) > 1:
+                    record.events.popleft()
+
+
 class IndexRuns:
     """The runs of one indexer. Thread-safe. The engine's own lock keeps them to one writer at a time."""
 
-    def __init__(self, indexer: Indexer, before: Callable[[Cancellation], None] = lambda _cancel: None) -> None:
-        """Prepare. ``before`` is called in each run before anything else: it waits for what the run needs."""
+    def __init__(
+        self,
+        indexer: Indexer,
+        before: Callable[[Cancellation], None] = lambda _cancel: None,
+        history: RunHistory | None = None,
+    ) -> None:
+        """Prepare. ``before`` is called in each run before anything else: it waits for what the run needs.
+
+        ``history`` has the runs of indexers of before on this index.
+        """
         self._indexer = indexer
         self._before = before
-        self._guard = threading.Lock()
-        self._records: dict[str, _Record] = {}
-        self._created = 0
+        self._history = RunHistory() if history is None else history
+        self._guard = self._history.guard
+        self._records = self._history.records
+        self._mine: set[str] = set()
         self._closed = False
 
     def create(self, request: IndexRequest, *, owner: str = "") -> IndexRun:
@@ -91,9 +116,10 @@ class IndexRuns:
                     return record.run
             if sum(not record.over for record in self._records.values()) >= MAX_UNFINISHED:
                 raise OverloadedError(f"{MAX_UNFINISHED} index runs are under way", hint="Wait for one to end.")
-            self._created += 1
+            self._history.created += 1
             run = IndexRun(uuid.uuid4().hex, request, RunState.QUEUED, time.time())
-            record = self._records[run.id] = _Record(run, self._created, owner)
+            record = self._records[run.id] = _Record(run, self._history.created, owner)
+            self._mine.add(run.id)
             self._forget_old()
             record.thread = threading.Thread(target=self._execute, args=(record,), name=f"run-{run.id[:8]}")
             record.thread.start()
@@ -113,9 +139,9 @@ class IndexRuns:
             return [(record.number, record.run) for record in self._records.values()]
 
     def busy(self) -> bool:
-        """Whether a run is not over yet."""
+        """Whether a run of this indexer is not over yet."""
         with self._guard:
-            return any(not record.over for record in self._records.values())
+            return any(not record.over for record in self._own())
 
     def cancel(self, run_id: str) -> IndexRun:
         """Ask a run to end at its next clean point; one that is over stays as it is.
@@ -156,12 +182,15 @@ class IndexRuns:
         """Let no more runs start, end those under way at a clean point, and wait for them."""
         with self._guard:
             self._closed = True
-            unfinished = [record for record in self._records.values() if not record.over]
+            unfinished = [record for record in self._own() if not record.over]
         for record in unfinished:
             record.cancel.cancel()
         for record in unfinished:
             if record.thread is not None:
                 record.thread.join()
+
+    def _own(self) -> list[_Record]:
+        return [record for run_id in self._mine if (record := self._records.get(run_id)) is not None]
 
     def _record(self, run_id: str) -> _Record:
         with self._guard:
@@ -211,6 +240,7 @@ class IndexRuns:
         over = [run_id for run_id, record in self._records.items() if record.over]
         for run_id in over[: max(0, len(self._records) - KEPT_RUNS)]:
             del self._records[run_id]
+            self._mine.discard(run_id)
 
 
 def _failed(run: IndexRun, error: EverfindError) -> IndexRun:

@@ -14,7 +14,7 @@ from everfind_core.errors import RunNotFoundError
 from everfind_core.file_pages import file_page
 from everfind_core.model import FileRef, Folder, IndexRun
 from everfind_core.ports import Indexer
-from everfind_indexer.runs import IndexRuns, WatchedEvent
+from everfind_indexer.runs import IndexRuns, RunHistory, WatchedEvent
 from everfind_rpc.auth import Scope
 from everfind_rpc.converters.corpus import (
     SKIP_REASONS,
@@ -63,9 +63,13 @@ _INDEX = frozenset({Scope.INDEX})
 _ADMIN = frozenset({Scope.ADMIN})
 
 
-def indexer_service(indexer: Indexer, before_run: Callable[[Cancellation], None] = lambda _cancel: None) -> Service:
-    """The service of an indexer; ``before_run`` waits for what every run needs."""
-    runs = IndexRuns(indexer, before_run)
+def indexer_service(
+    indexer: Indexer,
+    before_run: Callable[[Cancellation], None] = lambda _cancel: None,
+    history: RunHistory | None = None,
+) -> Service:
+    """The service of an indexer; ``before_run`` waits for what every run needs, ``history`` has the runs of before."""
+    runs = IndexRuns(indexer, before_run, history)
     files, indexing = FileServicer(indexer), RunServicer(indexer, runs)
     service = Service(
         pb.DESCRIPTOR.services_by_name["IndexerService"],

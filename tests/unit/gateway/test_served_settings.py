@@ -22,7 +22,7 @@ def test_a_servers_workspace_is_that_of_the_options(
 ) -> None:
     user_config.write_text('server = "team:50051"\n', encoding="utf-8")
 
-    def open_fake(settings: Settings) -> AbstractContextManager[FakeEngines]:
+    def open_fake(settings: Settings, _shared: object) -> AbstractContextManager[FakeEngines]:
         return nullcontext(FakeEngines())
 
     monkeypatch.setattr(mcp, "open_followed_workspace", open_fake)
