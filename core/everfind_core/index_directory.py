@@ -199,7 +199,7 @@ def current_index(index_directory: Path) -> IndexLocation:
     if pointer is None:
         raise IndexMissingError(
             f"there is no index in {index_directory}",
-            hint="`everfind index` makes one, of the folders that `everfind add DIR` has added.",
+            hint="`everfind index` makes one of the folders that `everfind list` shows; `everfind add DIR` adds one.",
         )
     name = pointer.get("index")
     if not isinstance(name, str) or not name.isdecimal():

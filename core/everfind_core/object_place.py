@@ -19,7 +19,10 @@ def checked_directory(given: object) -> object:
         ValueError: it names a place there.
     """
     if str(given).startswith(SCHEME):
-        raise ValueError("an index is written on a disk; `publish_to` copies it to an object store")
+        raise ValueError(
+            "an index is written on a disk; `publish_to` copies it to an object store, for searchers to read it there: "
+            "ask one with --server HOST:PORT"
+        )
     return given
 
 

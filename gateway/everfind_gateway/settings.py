@@ -22,6 +22,7 @@ from everfind_core.errors import (
 from everfind_core.model import Folder
 from everfind_core.object_place import SCHEME
 from everfind_core.workspaces import is_directory
+from everfind_core.wrong_values import what_is_wrong
 from everfind_gateway import config_files, project_trust
 from everfind_gateway.config_files import SettingsFile, SettingsFiles
 from everfind_gateway.folder_tuning import TUNING_KEYS, FolderTuning, folder_tuning
@@ -157,12 +158,16 @@ def _project_files(directory: str, cwd: Path) -> SettingsFiles:
     Raises:
         WorkspaceNotFoundError: there is none.
     """
-    files = config_files.locate_project(cwd / os.path.expanduser(directory))  # noqa: PTH111 - Path's fails without a home
+    place = cwd / os.path.expanduser(directory)  # noqa: PTH111 - Path's fails without a home
+    files = config_files.locate_project(place)
     if files.instance:
         return files
+    there = place.is_dir()
     raise WorkspaceNotFoundError(
-        f"{directory} lies in no project with folders of its own",
-        hint="`everfind scaffold DIR` gives a project its own folders and index.",
+        f"{directory} lies in no project with folders of its own" if there else f"there is no directory {directory}",
+        hint="`everfind scaffold DIR` gives a project its own folders and index."
+        if there
+        else "A word without a slash is the name of a workspace: `everfind list --workspaces` shows them.",
         details={"workspace": directory},
     )
 
@@ -258,12 +263,11 @@ def _absolute(path: str, base: Path) -> str:
 
 def _unusable(error: ValidationError, layers: list[_Layer]) -> EverfindError:
     """One sentence for the first value that cannot be used, naming its place."""
-    first = error.errors(include_url=False, include_context=False)[0]
+    first = error.errors(include_url=False)[0]
     name = str(first["loc"][0])
     layer = next(layer for layer in layers if name in layer.values)
     given = json.dumps(layer.values[name], default=str, ensure_ascii=False)
-    what = first["msg"].removeprefix("Value error, ")
-    what = what[:1].lower() + what[1:]
+    what = what_is_wrong(first)
     if layer.source == "flag":
         return InvalidRequestError.of(name, f"{given} cannot be used: {what}")
     place = layer.file.place(name) if layer.file is not None else f"{ENV_PREFIX}{name.upper()}"

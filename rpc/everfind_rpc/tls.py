@@ -39,8 +39,11 @@ def server_tls(certificate: Path | None, key: Path | None, client_ca: Path | Non
     if certificate and key:
         return ServerTls(certificate, key, client_ca)
     if certificate or key or client_ca:
+        missing = " and ".join(name for name, file in (("certificate", certificate), ("key", key)) if not file)
         raise ConfigError(
-            "TLS needs both a certificate and its key", hint="Set tls_certificate and tls_key, or none of them."
+            f"TLS needs both a certificate and its key; there is no {missing}",
+            hint="Name both: --tls-certificate and --tls-key; for a service EVERFIND_TLS_CERTIFICATE and "
+            "EVERFIND_TLS_KEY.",
         )
     return None
 
@@ -83,7 +86,10 @@ def client_credentials(tls: ClientTls) -> grpc.ChannelCredentials:
         ConfigError: a file cannot be read, or a certificate has no key.
     """
     if (tls.certificate is None) != (tls.key is None):
-        raise ConfigError("a client certificate needs its key", hint="Set server_certificate and server_key, or none.")
+        given, missing = ("key", "certificate") if tls.certificate is None else ("certificate", "key")
+        raise ConfigError(
+            f"a client's {given} needs its {missing}", hint="Set both server_certificate and server_key, or none."
+        )
     return grpc.ssl_channel_credentials(
         root_certificates=_read(tls.ca) if tls.ca else None,
         private_key=_read(tls.key) if tls.key else None,

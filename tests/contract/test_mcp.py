@@ -337,7 +337,7 @@ def test_folders_and_files_are_resources(served: Served, mode: str) -> None:
     [
         ("search", {}, "query: it is missing"),
         ("search", {"query": " "}, "query: it is empty. Ask with a few words or an identifier."),
-        ("search", {"query": "x", "limit": 0}, "limit: 0 cannot be used: input should be greater than or equal to 1"),
+        ("search", {"query": "x", "limit": 0}, "limit: 0 cannot be used: it must be at least 1"),
         ("search", {"query": "x", "mode": "fast"}, """mode: "fast" is not one of 'hybrid', 'semantic' or 'lexical'"""),
         ("search", {"query": "x", "folders": ["cod"]}, "folders: no folder has the name or path 'cod'; did you mean"),
         ("search", {"query": "x", "cursor": "abc"}, "cursor: it does not belong to this query."),
@@ -346,7 +346,7 @@ def test_folders_and_files_are_resources(served: Served, mode: str) -> None:
             {"query": "x", "querry": "y"},
             "querry: there is no such argument; did you mean 'query'? (arguments",
         ),
-        ("search", {"query": "x", "include": [1]}, "include.0: 1 cannot be used: input should be a valid string"),
+        ("search", {"query": "x", "include": [1]}, "include.0: 1 cannot be used: it needs text"),
         ("search", {"query": "x" * 10_001}, "query: "),
         ("search", {"query": "x", "exclude": ["a"] * 51}, "exclude: "),
         ("gather", {"query": "x", "context_lines": 201}, "context_lines: 201 cannot be used"),

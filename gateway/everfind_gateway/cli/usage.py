@@ -8,10 +8,9 @@ import typer
 from typer.core import TyperGroup
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.wrong_values import what_is_wrong
 from everfind_gateway.render.streams import note, one_line
 from everfind_gateway.suggestions import closest, did_you_mean
-
-_PYDANTIC = "Value error, "
 
 
 class Commands(TyperGroup):
@@ -66,8 +65,17 @@ def _message(error: typer.TyperException) -> str:
     parameter = getattr(error, "param", None)
     if kind == "BadParameter" and parameter is not None:
         place = parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar or parameter.name
-        said = f"{place}: {_lower(str(getattr(error, 'message', said)).removeprefix(_PYDANTIC))}".rstrip(".")
+        return f"{place}: {_wrong_value(error)}"
     return _lower(said)
+
+
+def _wrong_value(error: typer.TyperException) -> str:
+    from pydantic import ValidationError  # loaded only where a value is wrong
+
+    cause = error.__cause__
+    if isinstance(cause, ValidationError):
+        return what_is_wrong(cause.errors(include_url=False)[0])
+    return _lower(str(getattr(error, "message", error)).rstrip("."))
 
 
 def _lower(text: str) -> str:

@@ -14,6 +14,7 @@ from everfind_core.measures import Answer
 from everfind_core.model import Folder
 from everfind_core.parsed_json import parse_json
 from everfind_core.paths import encode_os_path
+from everfind_core.wrong_values import what_is_wrong
 
 CORPUS = "corpus"
 QUESTIONS = "queries.jsonl"
@@ -174,7 +175,7 @@ def _parse(raw: str, shape: type[LineT], place: str, hint: str) -> LineT:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        what = f"{where}: {first['msg']}" if where else first["msg"]
+        what = f"{where}: {what_is_wrong(first)}" if where else what_is_wrong(first)
         raise InvalidRequestError.of("questions", f"{place}: {what}", hint=hint) from None
 
 

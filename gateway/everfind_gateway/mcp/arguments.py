@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from everfind_core.errors import FieldViolation, InvalidRequestError
 from everfind_core.parsed_json import parse_json
+from everfind_core.wrong_values import what_is_wrong
 from everfind_gateway.suggestions import did_you_mean
 
 MAX_QUERY = 10_000
@@ -346,6 +347,4 @@ def violation(error: Mapping[str, Any], known: list[str]) -> FieldViolation:
     given = shown if len(shown) <= 80 else f"{shown[:80]}…"
     if kind == "literal_error":
         return FieldViolation(field, f"{given} is not one of {limits['expected']}")
-    what = error["msg"].removeprefix("Value error, ")
-    what = what[:1].lower() + what[1:]
-    return FieldViolation(field, f"{given} cannot be used: {what}")
+    return FieldViolation(field, f"{given} cannot be used: {what_is_wrong(error)}")

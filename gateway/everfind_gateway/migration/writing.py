@@ -13,6 +13,7 @@ from everfind_core.errors import FolderExistsError, InvalidRequestError
 from everfind_core.folder_rules import check_globs
 from everfind_core.paths import encode_os_path
 from everfind_core.whole_files import replace_file
+from everfind_core.wrong_values import what_is_wrong
 from everfind_gateway import config_files
 from everfind_gateway.folders import add_folders, parse_folders
 from everfind_gateway.migration.plan import LeftOut, Plan, WantedFolder
@@ -86,7 +87,7 @@ def _usable(name: str, value: Any, settings: Settings, left: list[LeftOut]) -> b
         try:
             SettingValues(**{name: value})
         except ValidationError as error:
-            why = f"{value!r} cannot be used: {error.errors()[0]['msg'].lower()}"
+            why = f"{value!r} cannot be used: {what_is_wrong(error.errors()[0])}"
     if why:
         left.append(LeftOut(name, why))
     return not why
@@ -120,7 +121,7 @@ def _unusable_rules(folder: WantedFolder) -> str:
     except InvalidRequestError as error:
         return error.message
     except ValidationError as error:
-        return f"a factor of pathBoosts cannot be used: {error.errors()[0]['msg'].lower()}"
+        return f"a factor of pathBoosts cannot be used: {what_is_wrong(error.errors()[0])}"
     return ""
 
 

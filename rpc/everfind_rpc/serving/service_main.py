@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from everfind_core import __version__
 from everfind_core.errors import ConfigError, EverfindError
+from everfind_core.wrong_values import what_is_wrong
 from everfind_rpc.auth import SecretFile, TokenFile
 from everfind_rpc.channel import Endpoint
 from everfind_rpc.hosts import is_loopback
@@ -160,7 +161,7 @@ def load_settings(kind: type[SettingsT]) -> SettingsT:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         variable = ENV_PREFIX + str(first["loc"][0]).upper()
-        what = "it must be set" if first["type"] == "missing" else first["msg"].removeprefix("Value error, ")
+        what = "it must be set" if first["type"] == "missing" else what_is_wrong(first)
         raise ConfigError(f"{variable}: {what[:1].lower()}{what[1:]}", hint="`--help` lists the variables.") from None
 
 

@@ -130,6 +130,21 @@ def test_usage_errors_end_with_2_and_print_no_data(everfind: Run, engines: FakeE
     assert not engines.searches
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("search", "x", "--limit", "1000"), "--limit: it must be at most 100"),
+        (("search", "x", "--limit", "x"), "--limit: it needs a whole number"),
+        (("search", "x", "--min-score", "2"), "--min-score: it must be at most 1"),
+    ],
+)
+def test_a_value_that_is_out_of_bounds_is_told_in_our_words(
+    everfind: Run, engines: FakeEngines, arguments: tuple[str, ...], said: str
+) -> None:
+    outcome = everfind(*arguments)
+    assert (outcome.code, outcome.err.splitlines()[0]) == (2, f"everfind: {said}")
+
+
 def test_an_unknown_option_says_where_dashes_go(everfind: Run, engines: FakeEngines) -> None:
     assert "Words that start with a dash go after `--`" in everfind("search", "-x").err
 

@@ -311,10 +311,13 @@ GOOD = json.dumps(question("q1", "a"))
     ("line", "message"),
     [
         ("{", r"queries\.jsonl:2: not JSON"),
-        ("[1]", r"queries\.jsonl:2: Input should be"),
-        ('{"id": "q2", "query": "x"}', r"queries\.jsonl:2: relevant: Field required"),
-        ('{"id": "q2", "query": "", "relevant": [{"path": "a"}]}', r"queries\.jsonl:2: query: String should have"),
-        ('{"id": "q2", "query": "x", "relevant": []}', r"queries\.jsonl:2: relevant: List should have"),
+        ("[1]", r"queries\.jsonl:2: it needs an object"),
+        ('{"id": "q2", "query": "x"}', r"queries\.jsonl:2: relevant: it is missing"),
+        (
+            '{"id": "q2", "query": "", "relevant": [{"path": "a"}]}',
+            r"queries\.jsonl:2: query: it must not be empty",
+        ),
+        ('{"id": "q2", "query": "x", "relevant": []}', r"queries\.jsonl:2: relevant: it must not be empty"),
         ('{"id": "q2", "query": "x", "relevant": [{"path": 3}]}', r"queries\.jsonl:2: relevant\.0\.path: "),
         ('{"id": "q2", "query": "x", "relevant": [{"path": "a", "lines": [0, 1]}]}', r":2: relevant\.0\.lines\.0: "),
         ('{"id": "q2", "query": "x", "relevant": [{"path": "a", "grade": 0}]}', r":2: relevant\.0\.grade: "),

@@ -83,8 +83,18 @@ def test_files_that_cannot_be_used_are_named(pem: Pem, tmp_path: Path) -> None:
     for tls in (ServerTls(tmp_path / "absent", pem.key), ServerTls(nonsense, pem.key)):
         with pytest.raises(ConfigError, match=r"absent|nonsense"):
             _ask(tls, None)
-    with pytest.raises(ConfigError, match="key"):
-        _ask(ServerTls(pem.certificate, pem.key), ClientTls(pem.ca, pem.certificate))
-    with pytest.raises(ConfigError):
-        server_tls(pem.certificate, None, None)
+    for client, said in (
+        (ClientTls(pem.ca, pem.certificate), "a client's certificate needs its key"),
+        (ClientTls(pem.ca, None, pem.key), "a client's key needs its certificate"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            _ask(ServerTls(pem.certificate, pem.key), client)
+    for files, missing in (
+        ((pem.certificate, None, None), "there is no key"),
+        ((None, pem.key, None), "there is no certificate"),
+        ((None, None, pem.ca), "there is no certificate and key"),
+    ):
+        with pytest.raises(ConfigError, match=missing) as wrong:
+            server_tls(*files)
+        assert "--tls-certificate and --tls-key" in wrong.value.hint
     assert server_tls(None, None, None) is None
