@@ -7,7 +7,6 @@ role of the machine. None of them passes through everfind's settings, and no mes
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,17 +148,24 @@ class Objects:
     def _failed(self, error: Exception) -> EverfindError:
         from botocore import exceptions
 
-        caused = f"{error} {type(error).__name__}"
-        if found := re.search(r"\((\w+)\) when calling", caused):  # an upload's own error has another one's text only
-            return self._refused(found[1])
-        unreachable = (exceptions.HTTPClientError, exceptions.ConnectionError)
-        if isinstance(error, unreachable):
+        refused = error.__context__  # an upload has an error of its own for what the store refuses
+        if isinstance(refused, exceptions.ClientError):
+            return self._refused(_code(refused))
+        if isinstance(error, (exceptions.HTTPClientError, exceptions.ConnectionError)):
             return UnavailableError(
                 f"the object store of {self.place} does not answer", hint="Check the network and AWS_ENDPOINT_URL."
             )
-        if "redential" in caused or isinstance(
-            error, (exceptions.ProfileNotFound, exceptions.UnauthorizedSSOTokenError)
-        ):
+        without = (
+            exceptions.NoCredentialsError,
+            exceptions.PartialCredentialsError,
+            exceptions.CredentialRetrievalError,
+            exceptions.UnknownCredentialError,
+            exceptions.ProfileNotFound,
+            exceptions.TokenRetrievalError,
+            exceptions.NoAuthTokenError,
+            exceptions.SSOError,
+        )
+        if isinstance(error, without):
             return ConfigError(f"there are no credentials for {self.place}", hint=_CREDENTIALS_HINT)
         return ConfigError(
             f"{self.place} cannot be used: {type(error).__name__}", hint="Check the AWS variables and profile."

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from boto3.exceptions import S3UploadFailedError
+from botocore import exceptions
+from botocore.exceptions import ClientError
 
-from everfind_core.errors import ConfigError, UnavailableError
+from everfind_core.errors import ConfigError, StorageError, UnavailableError
 from everfind_core.object_place import ObjectPlace
 from everfind_rpc.objects import Objects
 from tests.support.object_store import BUCKET, ENVIRONMENT, object_store
@@ -85,13 +88,65 @@ def test_a_bucket_that_is_not_there(store: Any, tmp_path: Path) -> None:
 
 
 def test_credentials_that_are_refused_are_not_repeated(
-    store: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    store: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
+    objects = Objects(ObjectPlace(BUCKET, "x"))
+    (tmp_path / "file").write_bytes(b"1")
     monkeypatch.setattr("moto.settings.INITIAL_NO_AUTH_ACTION_COUNT", 0.0)
-    with pytest.raises(ConfigError, match="the credentials are refused for s3://a-team/x") as refused:
-        Objects(ObjectPlace(BUCKET, "x")).read("p")
-    said = f"{refused.value} {refused.value.hint} {caplog.text}"
-    assert not any(ENVIRONMENT[name] in said for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"))
+    for call in (
+        lambda: objects.read("p"),
+        lambda: objects.write("p", b"", replaces=None),
+        lambda: objects.upload("p", tmp_path / "file"),
+        lambda: objects.sizes(""),
+        lambda: objects.remove(["p"]),
+    ):
+        with pytest.raises(ConfigError, match="the credentials are refused for s3://a-team/x") as refused:
+            call()
+        said = f"{refused.value} {refused.value.hint} {caplog.text}"
+        assert not any(ENVIRONMENT[name] in said for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"))
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "error"),
+    [
+        ("InvalidAccessKeyId", 403, ConfigError),
+        ("SignatureDoesNotMatch", 403, ConfigError),
+        ("ExpiredToken", 400, ConfigError),
+        ("NoSuchBucket", 404, ConfigError),
+        ("PermanentRedirect", 301, ConfigError),
+        ("SlowDown", 503, UnavailableError),
+        ("InternalError", 500, UnavailableError),
+        ("503", 503, UnavailableError),
+        ("EntityTooLarge", 400, StorageError),
+    ],
+)
+@pytest.mark.parametrize("call", ["get_object", "upload_file"])
+def test_what_a_store_refuses_is_told_by_its_code(
+    monkeypatch: pytest.MonkeyPatch,
+    store: Any,
+    tmp_path: Path,
+    code: str,
+    status: int,
+    error: type[Exception],
+    call: str,
+) -> None:
+    """The text says nothing of it."""
+
+    def refuse(*_: object, **__: object) -> None:
+        answer: Any = {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+        refusal = ClientError(answer, "Anything")
+        refusal.args = ("no",)
+        if call == "get_object":
+            raise refusal
+        try:
+            raise refusal
+        except ClientError:
+            raise S3UploadFailedError("no") from None  # as boto3's own, whose text is not what we go by
+
+    objects = Objects(ObjectPlace(BUCKET, "x"))
+    monkeypatch.setattr(objects._client, call, refuse)
+    with pytest.raises(error, match="s3://a-team/x|'a-team'"):
+        objects.read("p") if call == "get_object" else objects.upload("p", tmp_path)
 
 
 def test_no_credentials(store: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -105,6 +160,26 @@ def test_no_credentials(store: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     with pytest.raises(ConfigError, match="there are no credentials for s3://a-team/x"):
         Objects(ObjectPlace(BUCKET, "x")).read("p")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        exceptions.PartialCredentialsError(provider="env", cred_var="AWS_SECRET_ACCESS_KEY"),
+        exceptions.CredentialRetrievalError(provider="process", error_msg="it ended with 1"),
+        exceptions.UnauthorizedSSOTokenError(),
+        exceptions.TokenRetrievalError(provider="sso", error_msg="it is over"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_credentials_that_cannot_be_had(store: Any, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    objects = Objects(ObjectPlace(BUCKET, "x"))
+    monkeypatch.setattr(objects._client, "get_object", fail)
+    with pytest.raises(ConfigError, match="there are no credentials for s3://a-team/x"):
+        objects.read("p")
 
 
 def test_a_store_that_does_not_answer(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:

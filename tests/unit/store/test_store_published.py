@@ -336,6 +336,59 @@ def test_a_pointer_that_cannot_be_read_is_damage(
         publishing_.index()
 
 
+class Killed(BaseException):
+    """The end of a process, as far as one can play it in this one."""
+
+
+@pytest.mark.parametrize("step", ["upload", "write", "remove"])
+def test_a_publisher_that_is_killed_leaves_the_generation_before_and_the_next_run_ends_it(
+    publishing_: Publishing, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    publishing_.index()
+    with publishing_.searcher() as searching, publishing_.searcher(local=True) as local:
+        before = searching.answers()
+        publishing_.write("note01.md", "# Quagga\n\nA quagga of some kind.\n")
+        killed = 0
+        for after in range(50):  # each place in the middle, until there is none left
+            calls, real = iter(range(after)), getattr(Objects, step)
+
+            def dying(self: Objects, *arguments: Any, calls: Any = calls, real: Any = real, **more: Any) -> Any:
+                if next(calls, None) is None:
+                    raise Killed
+                return real(self, *arguments, **more)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(Objects, step, dying)
+                try:
+                    publishing_.index()
+                except Killed:
+                    killed += 1
+                else:
+                    break
+            searching.published.refresh()
+            if step != "remove":
+                assert searching.answers() == before
+        assert killed
+        publishing_.index()
+        searching.published.refresh()
+        assert searching.paths("quagga") == ["note01.md"]
+        assert searching.answers() == local.answers()
+
+
+def test_a_searcher_that_may_not_read_any_more_says_so_and_not_that_there_is_damage(
+    publishing_: Publishing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publishing_.index()
+    question = SearchRequest("note number", mode=SearchMode.LEXICAL)
+    with publishing_.searcher() as searching:
+        assert searching.engine.search(question).hits
+        with monkeypatch.context() as patch:
+            patch.setattr("moto.settings.INITIAL_NO_AUTH_ACTION_COUNT", 0.0)
+            with pytest.raises(ConfigError, match="the credentials are refused for s3://a-team"):
+                searching.engine.search(replace(question, query="word7 that is in no cache"))
+        assert searching.engine.search(question).hits
+
+
 def test_a_full_scratch_disk_is_told_and_the_next_look_goes_on(
     publishing_: Publishing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
