@@ -141,11 +141,11 @@ def test_what_a_store_refuses_is_told_by_its_code(
         try:
             raise refusal
         except ClientError:
-            raise S3UploadFailedError("no") from None  # as boto3's own, whose text is not what we go by
+            raise S3UploadFailedError("no") from None  # the refusal is its context, as in boto3
 
     objects = Objects(ObjectPlace(BUCKET, "x"))
     monkeypatch.setattr(objects._client, call, refuse)
-    with pytest.raises(error, match="s3://a-team/x|'a-team'"):
+    with pytest.raises(error, match=r"s3://a-team/x|'a-team'"):
         objects.read("p") if call == "get_object" else objects.upload("p", tmp_path)
 
 
