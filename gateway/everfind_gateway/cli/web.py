@@ -10,7 +10,7 @@ import typer
 
 from everfind_core.errors import EXIT_CODES, ErrorKind
 from everfind_gateway.cli import runtime
-from everfind_gateway.cli.mcp import close_corpus, corpus_of, given_token, others_of
+from everfind_gateway.cli.mcp import close_corpus, corpus_of, given_token, others_of, shared_of
 from everfind_gateway.cli.options import TlsCertificate, TlsKey, given_path
 
 TOKEN_VARIABLE = "EVERFIND_WEB_TOKEN"  # noqa: S105 - the variable's name
@@ -49,12 +49,14 @@ def web(
     check_options(options)
     started = runtime.runtime_of(context)
     settings = started.settings()  # what is wrong with them is said now, and not by the page
-    corpus = corpus_of(started, {})
+    shared = shared_of(settings)
+    corpus = corpus_of(started, {}, shared)
+    others = others_of(settings, shared)
 
     from everfind_gateway.web.app import application
 
     fragment = "" if given else f"#token={options.token}"
-    with others_of(settings) as others, listen(options) as listening:
+    with listen(options) as listening:
         corpus.warm_up()
         try:
             page = application(corpus, options, others)
