@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from everfind_core.callgraph.symbols import is_name
+from everfind_core.model.symbols import NO_SYMBOLS
 from everfind_indexer.syntax.parsing import parse
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
@@ -71,3 +72,11 @@ def test_definitions_and_calls_of_more_of_it(path: Path) -> None:
     if not is_readable(text):
         pytest.skip("no Python to this interpreter or to the grammar")
     check(text)
+
+
+def test_each_chunk_has_what_its_own_lines_define_and_use() -> None:
+    lines = ["def a(): ...", "", "b()"]
+    first, between, last = parse(lines, "\n".join(lines), "python").symbols.by_chunk([1, 2, 3])
+    assert ([one.name for one in first.definitions], first.uses) == (["a"], ())
+    assert between == NO_SYMBOLS
+    assert (last.definitions, [(use.name, use.lines) for use in last.uses]) == ((), [("b", (3,))])
