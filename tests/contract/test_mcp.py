@@ -14,9 +14,9 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from everfind_core.json_form import gather_json, grep_json, indexed_file_json, search_json
-from everfind_core.model import GatherRequest, GrepRequest, SearchRequest
+from everfind_core.model import FileRef, GatherRequest, GrepRequest, SearchRequest
 from everfind_core.ports import Embedder
-from everfind_gateway.mcp import resources
+from everfind_gateway.mcp import file_cursor, resources
 from everfind_gateway.setting_groups.serving import DEFAULT_TOOLS
 from tests.contract.conftest import Connected
 from tests.support.agents import MODES, Engines, Served, check_output, serve_engines, text_of, write_config
@@ -141,6 +141,8 @@ def test_no_file_of_the_list_says_how_globs_match(served: Served) -> None:
     result = served.call("list_files", {"include": ["docs/**"], "folders": ["docs"]})
     assert result.structured_content == {"files": []}
     assert "without the folder's name" in text_of(result)
+    cursor = file_cursor.encoded(FileRef("zzz", "z"))
+    assert "holds no file there" in text_of(served.call("list_files", {"cursor": cursor}))
 
 
 def test_a_token_budget_is_kept_and_told(served: Served, workspace: Connected) -> None:

@@ -310,7 +310,9 @@ def _known(workspaces: Sequence[str]) -> str:
     if not workspaces:
         return ""
     more = len(workspaces) - _SHOWN_WORKSPACES
-    return f" There are {', '.join(workspaces[:_SHOWN_WORKSPACES])}{f' and {more:,} more' if more > 0 else ''}."
+    return (
+        f" Some that are there: {', '.join(workspaces[:_SHOWN_WORKSPACES])}{f' and {more:,} more' if more > 0 else ''}."
+    )
 
 
 def parse(model: type[A], given: Mapping[str, Any]) -> A:

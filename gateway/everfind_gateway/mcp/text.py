@@ -48,11 +48,13 @@ def folders_text(folders: Sequence[tuple[Folder, bool]]) -> str:
     )
 
 
-def files_text(files: Sequence[IndexedFile], next_cursor: str) -> str:
-    """One line a file: `folder/path`, and its tokens."""
+def files_text(files: Sequence[IndexedFile], next_cursor: str, *, include: Sequence[str]) -> str:
+    """One line a file: `folder/path`, and its tokens; what to do where there is none, with or without globs."""
     lines = [f"{shown_path(f'{f.ref.folder}/{f.ref.path}')}  {count(f.tokens, 'token')}" for f in files]
-    if not files:
+    if not files and include:
         lines.append("No file of the index matches. Globs match the path below a folder, without the folder's name.")
+    elif not files:
+        lines.append("The index holds no file there. `status` says what was left out, `index` brings it up to date.")
     if next_cursor:
         lines.append(f"[more files; next page: cursor={next_cursor!r}]")
     return "\n".join(lines)

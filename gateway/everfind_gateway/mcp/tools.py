@@ -116,7 +116,7 @@ def list_files(call: Call, given: args.ListFilesArguments) -> Result:
     form: Json = {"files": [indexed_file_json(file) for file in files]}
     if following:
         form["next_cursor"] = following
-    return Result(form, text.files_text(files, following))
+    return Result(form, text.files_text(files, following, include=given.include))
 
 
 def cat_file(call: Call, given: args.CatFileArguments) -> Result:

@@ -14,6 +14,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from everfind_core.errors import OverloadedError, UnavailableError
+from everfind_gateway.mcp.arguments import NoArguments, input_schema
 from everfind_gateway.mcp.corpora import Corpora
 from everfind_gateway.mcp.resources import file_uri, folder_uri
 from everfind_gateway.mcp.server import build_server
@@ -113,6 +114,14 @@ def test_the_argument_is_there_where_there_are_several(served: Served, others: C
     assert refused.is_error
     assert "workspace" in text_of(refused)
     assert "needs a name or a directory" in text_of(call(served, others, "search", query="x", workspace=5))
+
+    def described(listed: list[str]) -> str:
+        text: str = input_schema(NoArguments, workspaces=listed)["properties"]["workspace"]["description"]
+        return text.partition("Left out: the server's own.")[2]
+
+    assert described([]) == ""
+    assert described(["lib", "/src/api"]) == " Some that are there: lib, /src/api."
+    assert described([f"w{n}" for n in range(23)]).endswith("w19 and 3 more.")
 
     async def schemas(one: Corpora | None) -> list[bool]:
         corpus = served.corpus()
