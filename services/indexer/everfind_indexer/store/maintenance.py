@@ -190,6 +190,10 @@ class Layout:
         sizes = self._sizes(index)
         return sum(sizes) - max(sizes, default=0)
 
+    def filled(self, index: IndexDescription) -> int:
+        """How many segments the index has, but for the empty one that some have of when the table was made."""
+        return sum(bool(segment.fragment_ids) for segment in index.segments)
+
     def alike(self, index: IndexDescription) -> int:
         """How many of the index's newest segments are worth merging: none has many more rows than all newer ones."""
         count, rows = 0, 0
@@ -268,17 +272,20 @@ def _limit_segments(dataset: lance.LanceDataset) -> None:
 def _merge_segments(dataset: lance.LanceDataset, *, exact: bool) -> None:
     """Into one where a good share of the rows lies outside the largest; else the newest, at the cost of what changed.
 
-    Those are merged at the end of a run over whole folders, and once they are many.
+    The end of a run over whole folders leaves the oldest and one more; others merge once there are many.
     """
     layout = Layout.of(dataset)
     for index in layout.indices:
         segments = len(index.segments)
         if segments > 1 and layout.outside_largest(index) > OUTSIDE_SHARE * layout.live:
             _optimize(dataset, [index.name], merge=segments)
-        elif exact or segments >= SEGMENTS:
+        elif exact:
+            newer = layout.filled(index) - 1
+            if newer > 1:
+                _optimize(dataset, [index.name], merge=newer)
+        elif segments >= SEGMENTS:
             newest = layout.alike(index)
-            if newest > 1 or segments >= SEGMENTS:
-                _optimize(dataset, [index.name], merge=newest if newest > 1 else SEGMENTS - 1)
+            _optimize(dataset, [index.name], merge=newest if newest > 1 else SEGMENTS - 1)
 
 
 def _drop_gone(dataset: lance.LanceDataset) -> None:
