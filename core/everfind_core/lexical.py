@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from everfind_core.glossary import glossed
 from everfind_core.stemming import stem
 
 REVISION = "1"
@@ -91,10 +92,19 @@ def document_terms(text: str, *, path: str, symbol: str = "", heading: str = "")
 def query_terms(query: str) -> list[str]:
     """The distinct terms of a query in order, at most ``MAX_QUERY_TERMS``; empty if it has no word at all.
 
+    Those of the query as it is written, then those of English words for its Chinese ones.
+    """
+    terms = dict.fromkeys([*written_terms(query), *written_terms(glossed(query).english)])
+    return list(terms)[:MAX_QUERY_TERMS]
+
+
+def written_terms(text: str) -> list[str]:
+    """The distinct terms of a query as it is written, in order, at most ``MAX_QUERY_TERMS``.
+
     Stop words are left out unless there is nothing else, and so are the single characters of a longer run of a script
     without spaces: its pairs say more.
     """
-    terms = dict.fromkeys(" ".join(map(_query_chain_terms, _chains(query))).split())
+    terms = dict.fromkeys(" ".join(map(_query_chain_terms, _chains(text))).split())
     telling = [term for term in terms if term not in _STOP_WORDS]
     return (telling or list(terms))[:MAX_QUERY_TERMS]
 

@@ -186,3 +186,9 @@ _BY_NAME = {facts.id.rpartition("/")[2].lower(): facts for facts in MODELS}
 def facts_of(model_id: str) -> ModelFacts | None:
     """What is known of a model, by its name alone: a local directory or a copy elsewhere has another owner."""
     return _BY_NAME.get(model_id.rpartition("/")[2].lower())
+
+
+def reads_english_only(model_id: str) -> bool:
+    """Whether a model is known to have been trained on no script but Latin."""
+    facts = facts_of(model_id)
+    return facts is not None and not facts.multilingual

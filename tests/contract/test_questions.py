@@ -60,7 +60,7 @@ def test_an_answer_that_nothing_could_judge_says_so(notes: Reach) -> None:
     for number in range(5):
         reached.write(f"{number}.md", f"# Number {number}\n\nWombat number {number} digs.\n")
     reached.run()
-    question = SearchRequest("日志在哪里配置")
+    question = SearchRequest("茉莉花茶如何冲泡")
     answer = reached.searcher.search(question)
     assert len(answer.hits) == 5
     [warning] = answer.warnings
@@ -69,8 +69,8 @@ def test_an_answer_that_nothing_could_judge_says_so(notes: Reach) -> None:
     assert reached.searcher.search(SearchRequest("wombat number 3")).warnings == ()
     assert reached.searcher.search(SearchRequest(question.query, min_score=0.99)).warnings == ()
 
-    reached.write("log.md", "# 日志\n\n日志在配置文件里设置。\n")
+    reached.write("tea.md", "# 茉莉花茶\n\n茉莉花茶用热水冲泡。\n")
     reached.run()
     known = reached.searcher.search(question)
-    assert known.hits[0].path == "log.md"
+    assert known.hits[0].path == "tea.md"
     assert known.warnings == ()

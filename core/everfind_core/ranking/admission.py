@@ -22,7 +22,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from everfind_core.lexical import query_terms
+from everfind_core.glossary import glossed
+from everfind_core.lexical import query_terms, written_terms
 from everfind_core.model import FileRef
 from everfind_core.plain_words import plain_words
 from everfind_core.ports import StoredChunk
@@ -40,6 +41,7 @@ _CHANCE = 0.05  # so much nearer comes the nearest for each ten times as many ch
 _CHANCE_FROM, _CHANCE_TO, _CHANCE_AT = 100, 20_000, 1_000  # the sizes it was measured on, and the one where it is 0
 _CODE = 0.3  # of the first ten, so many functions and the like make it an answer in code
 _WORDS_ALONE = 3.7
+_GLOSSED = 0.5  # an English word for a Chinese one counts so much of a word of the question
 _TERM_MOST = 2.2  # what one occurrence-saturated term adds at most, in units of its idf: k1 + 1 of BM25 with k1 = 1.2
 _SHORT_TERM = 3
 _MOSTLY = 0.5
@@ -164,8 +166,11 @@ def evidence(text: str, read: Reading, chunks: int, *, english_only: bool) -> Ev
     """The evidence for an answer.
 
     A hit that the semantic arm did not find counts as 0 in the mean. The share of a query that is written in a script
-    unknown to the model is judged by its words alone; where none of them stands in the index, nothing can judge it.
+    unknown to the model is judged by its words alone. Where none of them stands in the index, the query is judged as
+    one in the English words that it has for them; without such, nothing can judge it.
     """
+    if english_only:
+        text = _in_known_words(text, read)
     first = read.cosines[: min(FIRST, max(1, chunks // _CHUNKS_FOR_EACH))]
     words = word_share(text, read, chunks)
     mean = sum(first) / max(1, len(first))
@@ -192,9 +197,15 @@ def word_share(text: str, read: Reading, chunks: int) -> float:
 
 
 def _most_bm25(text: str, read: Reading, chunks: int) -> float:
-    """The BM25 score that a chunk with all the query's words could have."""
+    """The BM25 score that a chunk with all the query's words could have.
+
+    English words for Chinese ones count where they were found at all: an index in Chinese need not have them.
+    """
     texts = read.texts.values()
-    return _TERM_MOST * sum(_rarity(_having(term, texts), chunks) for term in query_terms(text))
+    written = written_terms(text)
+    most = sum(_rarity(_having(term, texts), chunks) for term in written)
+    glosses = [_having(term, texts) for term in query_terms(text) if term not in written]
+    return _TERM_MOST * (most + _GLOSSED * sum(_rarity(count, chunks) for count in glosses if count))
 
 
 def _by_words_alone(
@@ -282,8 +293,16 @@ def _folded(chunk: StoredChunk) -> str:
     return f"{chunk.ref.path} {chunk.symbol} {chunk.heading} {chunk.text}".casefold()
 
 
+def _in_known_words(text: str, read: Reading) -> str:
+    """A query of which no word stands in the index, in its English words where most of it has such."""
+    if foreign_share(text) < _MOSTLY or _foreign_word_found(text, read):
+        return text
+    in_english = glossed(text)
+    return in_english.english if in_english.known >= _MOSTLY else text
+
+
 def _foreign_word_found(text: str, read: Reading) -> bool:
-    terms = [term for term in query_terms(text) if _FOREIGN.search(term)]
+    terms = [term for term in written_terms(text) if _FOREIGN.search(term)]
     return any(term in t for term in terms for t in read.texts.values())
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from everfind_core.glossary import glossed
 from everfind_core.lexical import query_terms
 from everfind_core.plain_words import plain_words
 
@@ -15,6 +16,7 @@ MAX_NAMES = 4
 
 _MAX_READ = 2_000  # characters that are read; a longer query is an excerpt, not a question
 _FEW_WORDS = 2
+_GLOSSED = 0.5  # a character of a word that stands in English, too, counts so much less as Chinese
 
 
 class Intent(StrEnum):
@@ -87,7 +89,8 @@ class Query:
 
     ``terms`` are those of the lexical arm; ``words`` the folded words in their order; ``subjects`` how many of them
     carry a subject; ``names`` what looks like an identifier, ``coded`` whether by its spelling alone (not because the
-    query is short); ``cjk`` the share of Chinese, Japanese and Korean characters, 0 to 1.
+    query is short); ``cjk`` the share of Chinese, Japanese and Korean characters, 0 to 1, less
+    for those with English words.
     """
 
     terms: frozenset[str]
@@ -116,7 +119,7 @@ def read_query(text: str) -> Query:
     words = tuple(plain_words(text).split())
     subjects = [word for word in words if word not in FUNCTION_WORDS and not _CJK.search(word)]
     letters = sum(not character.isspace() for character in text)
-    cjk = len(_CJK.findall(text)) / max(1, letters)
+    cjk = len(_CJK.findall(text)) / max(1, letters) * (1 - _GLOSSED * glossed(text).known)
     coded = _coded_names(text)
     names = coded or (_plain_names(text) if len(words) <= _FEW_WORDS else [])
     intents = {intent for intent, pattern in _INTENTS.items() if pattern.search(text)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everfind_core.calibration import floor_of
 from everfind_core.index_directory import IndexLocation
 from everfind_core.model import SearchMode, SearchRequest
-from everfind_core.model_registry import facts_of
+from everfind_core.model_registry import reads_english_only
 from everfind_core.ranking import Limits
 from everfind_core.ranking.admission import OF_A_FILE, TAIL
 from everfind_searcher.settings import Fusion, SearcherSettings
@@ -14,7 +14,6 @@ from everfind_searcher.settings import Fusion, SearcherSettings
 def limits_of(request: SearchRequest, settings: SearcherSettings, location: IndexLocation) -> Limits:
     """The limits for a request. A plain arm has only those that the request itself sets."""
     model = location.manifest.model
-    facts = facts_of(model.id)
     plain = request.mode is not SearchMode.HYBRID
     by_meaning = request.mode is not SearchMode.LEXICAL
     min_score = settings.min_score if request.min_score is None and not plain else request.min_score
@@ -25,7 +24,7 @@ def limits_of(request: SearchRequest, settings: SearcherSettings, location: Inde
         floor=None if floor is None else floor.min_score,
         min_score=min_score if by_meaning else None,
         relative_cutoff=(cutoff or 0.0) if by_meaning else 0.0,
-        english_only=facts is not None and not facts.multilingual,
+        english_only=reads_english_only(model.id),
         tail=TAIL if judged else 0.0,
         of_a_file=OF_A_FILE if judged else 0,
     )

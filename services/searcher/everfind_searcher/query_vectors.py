@@ -6,7 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from everfind_core.cancellation import Cancellation
+from everfind_core.glossary import glossed
 from everfind_core.model import InputKind
+from everfind_core.model_registry import reads_english_only
 from everfind_core.ports import Embedder
 from everfind_searcher.remembered import Remembered
 
@@ -22,8 +24,11 @@ class QueryVectors:
         self._known: Remembered[tuple[str, str], npt.NDArray[np.float32]] = Remembered(REMEMBERED)
 
     def of(self, text: str, cancel: Cancellation) -> npt.NDArray[np.float32]:
-        """The vector of ``text`` as a query, of shape (dimensions,)."""
-        key = (self._embedder.model().identity, text)
+        """The vector of ``text`` as a query, of shape (dimensions,); of its English words for an English model."""
+        model = self._embedder.model()
+        if reads_english_only(model.id):
+            text = glossed(text).english or text
+        key = (model.identity, text)
         known = self._known.get(key)
         if known is not None:
             return known

@@ -198,7 +198,25 @@ def test_a_script_that_the_model_does_not_know_is_judged_by_words() -> None:
 
 def test_a_script_that_is_nowhere_in_the_index_cannot_be_judged() -> None:
     ranked = [candidate("refresh a token", 0.2), candidate("log in", 0.1)]
-    assert list(admit("刷新令牌", ranked, ENGLISH, 100).kept) == [0, 1]
+    assert list(admit("茉莉花茶", ranked, ENGLISH, 100).kept) == [0, 1]
+
+
+def test_a_question_that_has_english_words_is_judged_by_them_where_its_own_are_nowhere() -> None:
+    near = [candidate("refresh a token", 0.5, 9.0), candidate("log in", 0.4)]
+    far = [candidate("bake a cake", 0.2), candidate("eat it", 0.1)]
+    assert list(admit("刷新令牌", near, ENGLISH, 100).kept) == [0, 1]
+    assert list(admit("刷新令牌", far, ENGLISH, 100).kept) == []
+    assert admit("刷新令牌", far, ENGLISH, 100).judged
+
+
+def test_english_words_count_half_in_a_chinese_index_that_has_them() -> None:
+    chinese = [candidate("刷新令牌", None, 9.0)]
+    plain = Reading.of(chinese)
+    both = Reading.of([*chinese, candidate("refresh", None, 1.0)])
+    assert word_share("刷新令牌", both, 100) < word_share("刷新令牌", plain, 100)
+    assert word_share("刷新令牌", plain, 100) == pytest.approx(
+        word_share("refresh token", Reading.of([candidate("refresh token", None, 9.0)]), 100) * 2 / 3
+    )
 
 
 @given(
@@ -229,12 +247,12 @@ def test_any_query_gives_places_in_order(
 
 def test_what_nothing_can_judge_is_kept_and_said_to_be_so() -> None:
     ranked = [candidate("an English chunk", 0.2), candidate("another", 0.1)]
-    unjudged = admit("日志在哪里配置", ranked, ENGLISH, 1_000)
+    unjudged = admit("茉莉花茶怎样泡", ranked, ENGLISH, 1_000)
     assert (list(unjudged.kept), unjudged.judged) == ([0, 1], False)
-    by_words = admit("日志在哪里配置", [*ranked, candidate("日志在这里", None, 0.5)], ENGLISH, 1_000)
+    by_words = admit("茉莉花茶怎样泡", [*ranked, candidate("茉莉花茶", None, 0.5)], ENGLISH, 1_000)
     assert by_words.judged
     assert admit("where are logs configured", ranked, ENGLISH, 1_000).judged
-    assert admit("日志在哪里配置", ranked, Limits(min_score=0.5, english_only=True), 1_000).judged
+    assert admit("茉莉花茶怎样泡", ranked, Limits(min_score=0.5, english_only=True), 1_000).judged
 
 
 def test_models_are_known_by_name_whoever_publishes_them() -> None:

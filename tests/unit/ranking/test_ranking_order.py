@@ -71,7 +71,8 @@ def test_an_identifier_and_chinese_lean_lexical_and_a_clear_cosine_leans_semanti
         return semantic_weight(read_query(query), cosine, scatter, WEIGHTS)
 
     assert weight("getUserName") == WEIGHTS.semantic_for_identifier
-    assert weight("登录鉴权") == pytest.approx(WEIGHTS.semantic_for_cjk)
+    assert weight("茉莉花茶") == pytest.approx(WEIGHTS.semantic_for_cjk)
+    assert weight("登录鉴权") == pytest.approx((WEIGHTS.semantic_for_cjk + WEIGHTS.semantic) / 2)
     assert weight("who reads the file") == pytest.approx(WEIGHTS.semantic)
     assert weight("who reads the file", 0.7) > weight("who reads the file") > weight("who reads the file", 0.5)
     assert weight("who reads the file", 2.0) == WEIGHTS.semantic_most

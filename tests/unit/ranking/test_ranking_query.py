@@ -59,7 +59,8 @@ def test_words_subjects_and_scripts() -> None:
     assert query.subjects == 4
     assert not query.short
     assert query.cjk == 0
-    assert read_query("登录 API").cjk == pytest.approx(2 / 5)
+    assert read_query("茉莉 API").cjk == pytest.approx(2 / 5)
+    assert read_query("登录 API").cjk == pytest.approx(1 / 5), "there are English words for it"
 
 
 @given(st.text(max_size=300))

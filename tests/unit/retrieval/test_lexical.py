@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfind_core.lexical import MAX_QUERY_TERMS, MAX_TERM_LENGTH, document_terms, query_terms
+from everfind_core.lexical import MAX_QUERY_TERMS, MAX_TERM_LENGTH, document_terms, query_terms, written_terms
 
 ANY_TEXT = st.text(max_size=300)
 NAME = st.from_regex(r"[A-Za-z][A-Za-z0-9]{0,9}", fullmatch=True)
@@ -77,6 +77,20 @@ def test_terms_of_a_text(text: str, terms: set[str]) -> None:
     ],
 )
 def test_terms_of_a_query(query: str, terms: list[str]) -> None:
+    assert written_terms(query) == terms
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("锁", ["锁", "lock"]),
+        ("用户登录 API", ["用户", "户登", "登录", "api", "user", "login"]),
+        ("合并到 main", ["合并", "并到", "main", "merg"]),
+        ("茉莉", ["茉莉"]),
+        ("user login", ["user", "login"]),
+    ],
+)
+def test_a_query_also_has_terms_of_english_words_for_chinese_ones(query: str, terms: list[str]) -> None:
     assert query_terms(query) == terms
 
 
@@ -98,7 +112,7 @@ def test_terms_of_a_query(query: str, terms: list[str]) -> None:
     ],
 )
 def test_a_query_finds_the_text(query: str, text: str) -> None:
-    assert set(query_terms(query)) <= terms_of(text)
+    assert set(written_terms(query)) <= terms_of(text)
 
 
 def test_fields_are_searchable_and_the_file_name_weighs_most() -> None:
@@ -121,7 +135,7 @@ def test_what_stands_in_a_text_is_found_in_it(words: list[str], data: st.DataObj
     text = " ".join(words)
     start = data.draw(st.integers(0, len(words) - 1))
     end = data.draw(st.integers(start + 1, len(words)))
-    assert set(query_terms(" ".join(words[start:end]))) <= terms_of(text)
+    assert set(written_terms(" ".join(words[start:end]))) <= terms_of(text)
 
 
 @given(st.lists(NAME, min_size=2, max_size=7), st.data())
@@ -146,13 +160,13 @@ def test_any_text_gives_clean_terms(text: str, path: str) -> None:
     assert all(term and term.split() == [term] and len(term) <= MAX_TERM_LENGTH for term in terms)
     found = query_terms(text)
     assert len(found) == len(set(found)) <= MAX_QUERY_TERMS
-    assert set(found) <= terms_of(text)
+    assert set(written_terms(text)) <= terms_of(text)
 
 
 @given(st.text(st.characters(), max_size=100))
 @settings(deadline=None)
 def test_lone_surrogates_and_controls_are_harmless(text: str) -> None:
-    assert set(query_terms(text)) <= terms_of(text)
+    assert set(written_terms(text)) <= terms_of(text)
 
 
 @pytest.mark.parametrize("unit", ["a", "A1", "_", "-", "a-", "a.", "aB", "用", "用a", "\u0301", "\u0e33", "🚀", "हि"])

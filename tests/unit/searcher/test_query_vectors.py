@@ -40,3 +40,14 @@ def test_the_query_asked_longest_ago_is_forgotten(monkeypatch: pytest.MonkeyPatc
     assert embedder.embedded == 3
     vectors.of("b", Cancellation())
     assert embedder.embedded == 4
+
+
+def test_an_english_model_gets_the_english_words_of_chinese_ones() -> None:
+    english = FakeEmbedder(info=replace(MODEL, id="sentence-transformers/all-MiniLM-L6-v2"))
+    other = FakeEmbedder(info=replace(MODEL, id="intfloat/multilingual-e5-small"))
+    as_written, in_english, unknown = FakeEmbedder().embed(
+        ["刷新令牌 in main", "refresh flush token in main", "茉莉"], InputKind.QUERY
+    )
+    np.testing.assert_array_equal(QueryVectors(english).of("刷新令牌 in main", Cancellation()), in_english)
+    np.testing.assert_array_equal(QueryVectors(english).of("茉莉", Cancellation()), unknown)
+    np.testing.assert_array_equal(QueryVectors(other).of("刷新令牌 in main", Cancellation()), as_written)
