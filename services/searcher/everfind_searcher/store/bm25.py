@@ -6,7 +6,7 @@ query counted once, all in single precision and added in the query's order. What
 
 from __future__ import annotations
 
-import math
+import ctypes
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -19,6 +19,11 @@ K1: Final = np.float32(1.2)
 B: Final = np.float32(0.75)
 _HALF: Final = np.float32(0.5)
 _ONE: Final = np.float32(1)
+
+_logarithm = ctypes.CDLL(None).logf
+"""The C library's, as Lance has it: a last bit of it can be another than that of the rounded logarithm."""
+_logarithm.argtypes = [ctypes.c_float]
+_logarithm.restype = ctypes.c_float
 
 Mask = npt.NDArray[np.bool_]
 
@@ -71,7 +76,7 @@ class TermScorer:
     def _weight(self, rows: npt.NDArray[np.intp]) -> np.float32:
         """The inverse document frequency of a term that stands in these rows."""
         frequency = np.float32(len(rows) if self._live is None else self._live[rows].sum())
-        return np.float32(math.log((self._rows - frequency + _HALF) / (frequency + _HALF) + _ONE))
+        return np.float32(_logarithm((self._rows - frequency + _HALF) / (frequency + _HALF) + _ONE))
 
 
 def _highest(sums: npt.NDArray[np.float32], count: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
