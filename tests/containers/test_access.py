@@ -6,16 +6,24 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from everfind.indexer.v1 import run_pb2
 from everfind.indexer.v1.indexer_service_pb2_grpc import IndexerServiceStub
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import DeadlineExceededError, FolderNotFoundError, UnauthenticatedError
+from everfind_core.errors import (
+    DeadlineExceededError,
+    FolderNotFoundError,
+    UnauthenticatedError,
+    WorkspaceNotFoundError,
+)
 from everfind_core.errors import PermissionDeniedError as ScopeError
 from everfind_core.model import GrepRequest, IndexRequest, ReadFileRequest, SearchRequest
 from everfind_rpc.clients.calls import Calls
+from everfind_rpc.clients.indexer import RemoteIndexer
+from everfind_rpc.clients.searcher import RemoteSearcher
 from tests.containers.conftest import FILES
 from tests.support.team import Team
 
@@ -98,6 +106,19 @@ def test_the_services_own_token_is_rotated_without_an_outage(running: Team) -> N
             assert remote.searcher.search(SearchRequest("copy a file")).hits
             report = remote.indexer.index(replace(EVERYTHING, force=True, max_files=5), lambda _event: None)
             assert report.indexed == 5
+
+
+def test_a_team_has_one_workspace_which_its_directories_name(running: Team, base: Path) -> None:
+    with running.client() as remote:
+        expected = remote.searcher.search(SearchRequest("copy a file"))
+        for asked in ("", str(base / "modules"), str(base / "modules" / "sub")):
+            assert RemoteSearcher(remote.connection, asked).search(SearchRequest("copy a file")).hits == expected.hits
+            assert [folder.name for folder in RemoteIndexer(remote.connection, asked).folders()] == ["modules"]
+        for asked in ("nope", "/etc", str(base)):
+            with pytest.raises(WorkspaceNotFoundError):
+                RemoteSearcher(remote.connection, asked).search(SearchRequest("copy a file"))
+            with pytest.raises(WorkspaceNotFoundError):
+                RemoteIndexer(remote.connection, asked).index(EVERYTHING, lambda _event: None)
 
 
 def test_a_deadline_that_is_over_is_told(running: Team) -> None:
