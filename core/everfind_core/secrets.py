@@ -30,6 +30,9 @@ _HEADER_LINE = re.compile(r"[A-Za-z-]{3,20}: [^\n]{0,200}")
 _PUTTY = re.compile(r"^Private-Lines: (\d{1,3})\r?\n((?:[A-Za-z0-9+/=]{1,80}(?:\r?\n|\Z)){1,200})", re.MULTILINE)
 
 
+_LITERALS = tuple(literal for rule in RULES if not rule.in_run for literal in rule.literals)
+_RUN_LITERALS = tuple(literal for rule in RULES if rule.in_run for literal in rule.literals)
+
 _KEYS_REVISION = "2"
 REVISION = blake2b(
     "\n".join([_KEYS_REVISION, *(f"{rule.name} {rule.pattern}" for rule in RULES)]).encode(), digest_size=8
@@ -46,12 +49,19 @@ def mask_secrets(text: str) -> tuple[str, int]:
     if "PRIVATE KEY" in text or "Private-Lines" in text:
         text, count = _mask_spans(text, _private_keys(text), "private-key")
     runs = "\n".join(text[max(0, m.start() - _BEFORE_RUN) : m.end()] for m in _LONG_RUN.finditer(text))
-    for rule in RULES:
-        where = runs if rule.in_run else text
-        if any(literal in where for literal in rule.literals):
-            text, found = _mask_spans(text, _secret_spans(rule, text), rule.name)
-            count += found
+    for rule in _suspects(text, runs):
+        text, found = _mask_spans(text, _secret_spans(rule, text), rule.name)
+        count += found
     return text, count
+
+
+def _suspects(text: str, runs: str) -> list[Rule]:
+    """The rules of which a literal is there."""
+    anywhere = {literal for literal in _LITERALS if literal in text}
+    in_runs = {literal for literal in _RUN_LITERALS if literal in runs} if runs else set()
+    if not anywhere and not in_runs:
+        return []
+    return [rule for rule in RULES if not (in_runs if rule.in_run else anywhere).isdisjoint(rule.literals)]
 
 
 def _secret_spans(rule: Rule, text: str) -> Iterator[tuple[int, int]]:

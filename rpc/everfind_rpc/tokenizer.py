@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TokenIds = npt.NDArray[np.int64]
 
-_SHORT = 200
+_SHORT = 80
 """Characters of a text that the library tokenises faster than its words are looked up."""
 
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")

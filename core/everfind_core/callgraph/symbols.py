@@ -69,6 +69,8 @@ def decode(text: str) -> Symbols:
 
 def is_name(text: str) -> bool:
     """Whether ``text`` can stand as a name in both forms."""
+    if text.isascii() and text.isidentifier():  # as most are
+        return len(text) <= MAX_NAME
     return 0 < len(text) <= MAX_NAME and text.isprintable() and not any(map(str.isspace, text)) and text[0] not in "+@~"
 
 

@@ -29,6 +29,9 @@ _FIELD = re.compile(
 _ATX = re.compile(r"(?:#{1,6}[ \t]+|={1,6}[ \t]*(?=[^\s=])|\*+[ \t]+(?=[A-Z][\w ]*$))(?P<title>\S.*?)[ \t#=]*$")
 _ORG_TITLE = re.compile(r"#\+title:[ \t]*(?P<title>.+)$", re.IGNORECASE)
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#`])\1{2,}[ \t]*$")
+_HEADING_STARTS = tuple("=-~^\"'*+#`")
+"""What the lines of a heading start with, one of them at least."""
+
 _DELIMITERS = re.compile(r"[ \t]*[|+](?=.*[-=]{2})[ \t:|+=-]*$")
 _ROW = re.compile(r"[ \t]*[a-z]?\|(?!===)(?P<cells>.+)$")
 _LIST_TABLE = re.compile(r"[ \t]*\*[ \t]+-[ \t]+(?P<key>.+)$")
@@ -66,6 +69,8 @@ class Head:
     def _heading(self, number: int) -> tuple[str, int]:
         """The title of the heading at this line and the first line after it; this line if it is none."""
         line, below, second = (*self._lines[number : number + 3], "", "")[:3]
+        if not (line.startswith(_HEADING_STARTS) or below.startswith(_HEADING_STARTS)):
+            return "", number
         if match := _ORG_TITLE.match(line) or _ATX.match(line):
             return match["title"], number + 1
         if _UNDERLINE.match(line):

@@ -76,7 +76,8 @@ def parse(lines: Sequence[str], text: str, language: str) -> Syntax:
     items: list[Node] = []
     errors: list[Node] = []
     for _, captures in matches:
-        names.take(captures)
+        if len(captures) > 1 or "item" not in captures:  # nearly half of all are items alone
+            names.take(captures)
         for capture, nodes in captures.items():
             if capture == "item":
                 syntax.items[nodes[0].start_point.row] = 1
