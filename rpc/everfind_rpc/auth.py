@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -209,12 +209,20 @@ def _digest(secret: str) -> str:
 
 def _read(path: Path) -> tuple[Token, ...]:
     try:
-        content = parse_json(path.read_text(encoding="utf-8"))
-        return convert(content["tokens"], tuple[Token, ...])
+        listed = parse_json(path.read_text(encoding="utf-8"))["tokens"]
+        _check_keys(listed)
+        return convert(listed, tuple[Token, ...])
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from error
     except OTHER_SHAPE as error:
         raise _unusable(path, "it is not what `everfind token create` writes") from error
+
+
+def _check_keys(listed: Any) -> None:
+    """A key that nobody knows may be a limit that is misspelt or of a later version: without it a token opens more."""
+    known = {one.name for one in fields(Token)}
+    if any(key not in known for entry in listed for key in entry):
+        raise ValueError("a token has a key that is unknown")
 
 
 def _entry(token: Token) -> dict[str, Any]:

@@ -26,6 +26,16 @@ def tokens(tmp_path: Path) -> TokenFile:
     return TokenFile(tmp_path / "deep" / "tokens.json")
 
 
+@pytest.mark.parametrize("limit", ["folder", "Folders", "limits"])
+def test_a_limit_that_nobody_knows_lets_nobody_in(tokens: TokenFile, limit: str) -> None:
+    _, secret = tokens.create("ci", [Scope.SEARCH], ["docs"])
+    content = json.loads(tokens.path.read_text())
+    content["tokens"][0][limit] = content["tokens"][0].pop("folders")
+    tokens.path.write_text(json.dumps(content))
+    with pytest.raises(ConfigError, match="not what `everfind token create` writes"):
+        tokens.authenticate(f"Bearer {secret}")
+
+
 def test_a_token_is_shown_once_and_kept_as_its_hash(tokens: TokenFile) -> None:
     token, secret = tokens.create("ci", [Scope.SEARCH, Scope.INDEX, Scope.SEARCH], ["docs"])
     assert secret.startswith("evf_")
