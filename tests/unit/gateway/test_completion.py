@@ -53,7 +53,7 @@ def test_names_of_folders_settings_and_tools_are_completed(folders: Path) -> Non
     assert offered("search", "-f", last="") == ["api", "notes"]
     assert offered("remove", last="no") == ["notes"]
     assert offered("config", last="min_") == ["min_score"]
-    assert offered("mcp", "--tool", last="li") == ["list_folders"]
+    assert offered("mcp", "--tool", last="li") == ["list_folders", "list_files"]
 
 
 def test_the_project_of_config_is_the_one_whose_folders_are_offered(folders: Path, project: Path) -> None:

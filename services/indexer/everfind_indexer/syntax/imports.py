@@ -35,9 +35,12 @@ class Imported(NamedTuple):
 
 
 def imported(language: str, statement: str) -> Iterator[Imported]:
-    """The names that ``statement`` brings in, in the order they stand there."""
+    """The names that ``statement`` brings in, in the order they stand there.
+
+    Of half-typed code, what has space within is left out: it is no module.
+    """
     text = statement if language == "go" else _COMMENT.sub("", statement)
-    return _READERS[language](" ".join(text.split()))
+    return (one for one in _READERS[language](" ".join(text.split())) if " " not in one.module)
 
 
 def _python(statement: str) -> Iterator[Imported]:
