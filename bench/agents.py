@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everfind_core.model import Filters, SearchRequest
+from everfind_gateway.config.settings import load_settings
 from everfind_gateway.evaluation.labelled import EvaluationSet, Question, read_set
-from everfind_gateway.settings import load_settings
-from everfind_gateway.workspace import Workspace, open_workspace
+from everfind_gateway.wiring.workspace import Workspace, open_workspace
 
 BUDGETS = (500, 1_000, 2_000, 4_000)
 FREQUENT = frozenset(

@@ -14,7 +14,7 @@ from bench import corpora
 from bench.figures import Figure
 from bench.growth import grow
 from bench.searching import QUESTIONS, warm_up
-from everfind_core.index_directory import current_index
+from everfind_core.index.directory import current_index
 from everfind_core.model import Folder, IndexRequest, SearchRequest
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_indexer.engine import IndexEngine

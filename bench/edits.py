@@ -14,9 +14,9 @@ import psutil
 
 from bench.figures import Figure
 from bench.freshness import CHUNKS_A_FILE, DIMENSIONS, FILES_A_BATCH, VOCABULARY, file_of
+from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.model import Filters
 from everfind_core.ports import ChunkReader, FileChunks
-from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_indexer.store import maintenance, open_writer
 from everfind_searcher.store import open_reader
 

@@ -25,8 +25,8 @@ from everfind_core.model import (
 )
 from everfind_core.ports import Embedder
 from everfind_embedder import EmbedderSettings, open_embedder
-from everfind_indexer import run
 from everfind_indexer.engine import IndexEngine
+from everfind_indexer.running import run
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
 from everfind_indexer.syntax import SyntaxChunker

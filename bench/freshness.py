@@ -16,7 +16,7 @@ from bench.figures import Figure, run
 from bench.indexing import environment, everfind
 from everfind_core.model import FileRef, FileState, Folder
 from everfind_core.ports import FileChunks, StoredChunk
-from everfind_indexer.planning import plan
+from everfind_indexer.running.planning import plan
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
 

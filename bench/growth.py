@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks, StoredChunk
-from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_indexer.store import open_writer
 from everfind_searcher.store.rows import chunks
 

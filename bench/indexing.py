@@ -23,9 +23,9 @@ from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loading.packaged import load_packaged
 from everfind_embedder.quota import cpu_quota
 from everfind_indexer.extractors import Extraction
-from everfind_indexer.looking import file_state
-from everfind_indexer.preparing import Preparation, prepare
-from everfind_indexer.reading import read_file
+from everfind_indexer.files.reading import read_file
+from everfind_indexer.running.looking import file_state
+from everfind_indexer.running.preparing import Preparation, prepare
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
 from everfind_indexer.syntax import SyntaxChunker

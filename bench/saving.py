@@ -15,13 +15,13 @@ import numpy as np
 from bench.figures import Figure, rest
 from bench.free_model import FreeModel
 from bench.freshness import CHUNKS_A_FILE, FILES_A_BATCH, VOCABULARY, file_of
-from everfind_core.index_directory import CATALOG, current_index
+from everfind_core.index.directory import CATALOG, current_index
 from everfind_core.lifecycle import Statement
 from everfind_core.model import FileState, Folder, IndexRequest, SearchMode, SearchRequest
 from everfind_core.ports import Embedder
 from everfind_embedder import EmbedderSettings, open_embedder
-from everfind_indexer.catalog import Catalog
 from everfind_indexer.engine import IndexEngine
+from everfind_indexer.index.catalog import Catalog
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
 from everfind_indexer.syntax import SyntaxChunker

@@ -17,18 +17,18 @@ from lance.query import MatchQuery
 from bench import corpora
 from bench.figures import Figure, own_peak_mib, percentile
 from bench.growth import grow
-from everfind_core.index_directory import current_index
-from everfind_core.lexical import query_terms
+from everfind_core.index.directory import current_index
+from everfind_core.index.store_schema import KIND, METRIC, PROBES, TABLE_DIRECTORY, TERMS, VECTOR
 from everfind_core.model import Filters, Folder, IndexRequest, InputKind, SearchRequest
 from everfind_core.ports import ChunkReader, Embedder
-from everfind_core.store_schema import KIND, METRIC, PROBES, TABLE_DIRECTORY, TERMS, VECTOR
+from everfind_core.text.lexical import query_terms
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
 from everfind_indexer.syntax import SyntaxChunker
 from everfind_searcher.engine import SearchEngine
-from everfind_searcher.finding import CANDIDATES
+from everfind_searcher.ordering.finding import CANDIDATES
 from everfind_searcher.settings import SearcherSettings
 from everfind_searcher.store import RESIDENT_BYTES, open_reader
 from everfind_searcher.store.rows import vectors

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from bench import corpora
 from bench.figures import Figure
 from bench.searching import QUESTIONS
-from everfind_core.disk_use import bytes_below
-from everfind_core.index_directory import current_index
+from everfind_core.files.disk_use import bytes_below
+from everfind_core.index.directory import current_index
+from everfind_core.index.store_schema import TABLE_DIRECTORY, TEXT
 from everfind_core.model import Folder, IndexRequest, InputKind, Vectors
 from everfind_core.ports import Embedder
-from everfind_core.store_schema import TABLE_DIRECTORY, TEXT
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings

@@ -13,9 +13,9 @@ import numpy as np
 
 from bench.figures import Figure, percentile, rest
 from bench.freshness import CHUNKS_A_FILE, FILES_A_BATCH, file_of
+from everfind_core.index.store_backends import StoreBackend
 from everfind_core.model import Filters
 from everfind_core.ports import ChunkReader
-from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import RESIDENT_BYTES, open_reader
 

@@ -15,10 +15,10 @@ from pydantic.fields import FieldInfo
 from typer.main import get_group
 
 from everfind_core.errors import EXIT_CODES, ErrorKind
-from everfind_core.secret_formats import RULES
+from everfind_core.text.secret_formats import RULES
 from everfind_gateway.cli import main as everfind
 from everfind_gateway.cli.app import COMMANDS, GROUPS, application
-from everfind_gateway.setting_values import ENV_PREFIX, setting_fields
+from everfind_gateway.config.setting_values import ENV_PREFIX, setting_fields
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 sys.path.insert(0, str(DOCS.parent))

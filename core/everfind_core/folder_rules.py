@@ -15,9 +15,9 @@ from everfind_core.errors import (
     InvalidRequestError,
     PermissionDeniedError,
 )
-from everfind_core.index_directory import current_index
+from everfind_core.files.paths import decode_os_path, encode_os_path
+from everfind_core.index.directory import current_index
 from everfind_core.model import Folder
-from everfind_core.paths import decode_os_path, encode_os_path
 
 MAX_NAME = 100
 
@@ -144,7 +144,7 @@ def check_globs(include: Sequence[str]) -> None:
         InvalidRequestError: one cannot; it is named.
     """
     if include:
-        from everfind_core.globs import compile_globs  # what it compiles with is not needed at every start
+        from everfind_core.files.globs import compile_globs  # what it compiles with is not needed at every start
 
         compile_globs(include, field="include")
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from everfind_core.parsed_json import convert, parse_json
-from everfind_core.whole_files import replace_file
+from everfind_core.files.parsed_json import convert, parse_json
+from everfind_core.files.whole import replace_file
 
 FILE = "tuning.json"
 

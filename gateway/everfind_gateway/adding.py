@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from everfind_core.errors import EverfindError, InvalidRequestError
+from everfind_core.files.paths import printable, typed_path
 from everfind_core.model import AddFolderRequest, Folder, RemovedFolder, RemoveFolderRequest
-from everfind_core.paths import printable, typed_path
-from everfind_gateway.folders import add_folders, find_folder
+from everfind_gateway.config.folders import add_folders, find_folder
 
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
     from everfind_core.ports import Indexer
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
 
 
 def add_to_corpus(
@@ -30,7 +30,7 @@ def add_to_corpus(
     ``tell`` hears of a folder that could not be taken back after an error.
 
     Raises:
-        EverfindError: as :func:`everfind_gateway.folders.add_folders` and
+        EverfindError: as :func:`everfind_gateway.config.folders.add_folders` and
             :meth:`everfind_core.ports.Indexer.add_folder` say.
     """
     if name and len(paths) > 1:

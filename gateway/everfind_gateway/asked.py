@@ -11,8 +11,8 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from everfind_core.model import SearchRequest
+from everfind_gateway.config.settings import Settings
 from everfind_gateway.requests import SearchOptions, search_request
-from everfind_gateway.settings import Settings
 
 Names: TypeAlias = str | Sequence[str]
 """One name, or several."""

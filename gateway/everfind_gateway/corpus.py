@@ -31,7 +31,8 @@ from everfind_core.workspaces import is_directory
 from everfind_gateway.adding import add_to_corpus, remove_from_corpus
 from everfind_gateway.asked import Asked, Folders, Names, RelationName, names_of, request_of
 from everfind_gateway.checked import checked
-from everfind_gateway.config_files import working_directory
+from everfind_gateway.config.files import working_directory
+from everfind_gateway.config.settings import load_settings
 from everfind_gateway.listing import indexed_files
 from everfind_gateway.mcp import corpus as current
 from everfind_gateway.reading import read_lines
@@ -44,8 +45,7 @@ from everfind_gateway.requests import (
     index_requests,
     related_request,
 )
-from everfind_gateway.settings import load_settings
-from everfind_gateway.workspace import open_followed_workspace, open_workspace
+from everfind_gateway.wiring.workspace import open_followed_workspace, open_workspace
 
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation

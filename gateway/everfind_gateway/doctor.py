@@ -12,20 +12,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everfind_core.disk_use import bytes_below
 from everfind_core.errors import EverfindError, IndexMissingError
+from everfind_core.files.disk_use import bytes_below
 from everfind_core.folder_rules import is_readable
 from everfind_core.model import Filters, HealthFinding, SearchMode, SearchRequest, Severity, WorkspaceStatus
-from everfind_core.model_registry import MULTILINGUAL_SUGGESTION, facts_of
-from everfind_core.numbers import count, size
+from everfind_core.noise.model_registry import MULTILINGUAL_SUGGESTION, facts_of
+from everfind_core.text.numbers import count, size
 from everfind_gateway.languages import FOREIGN_WORDS, foreign_language
 from everfind_gateway.render.calibration import floor_line
-from everfind_gateway.server_health import check_server_asked, check_server_here
+from everfind_gateway.server.server_health import check_server_asked, check_server_here
 
 if TYPE_CHECKING:
     from everfind_core.ports import Searcher
-    from everfind_gateway.settings import Settings
-    from everfind_gateway.workspace import OpenWorkspace, Workspace
+    from everfind_gateway.config.settings import Settings
+    from everfind_gateway.wiring.workspace import OpenWorkspace, Workspace
 
 LOW_DISK_BYTES = 500_000_000
 _KNOWN_CHARACTERS = 1_000
@@ -148,7 +148,7 @@ def check_model(workspace: Workspace) -> HealthFinding:
 
 def check_speed(settings: Settings) -> list[HealthFinding]:
     """Whether it was measured how this machine embeds fastest, and what came of it; nothing if a provider embeds."""
-    from everfind_gateway.local import embeds_here, tuning_in_use
+    from everfind_gateway.wiring.local import embeds_here, tuning_in_use
 
     try:
         found = tuning_in_use(settings)

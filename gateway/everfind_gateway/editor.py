@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from everfind_core.errors import ConfigError, FileNotIndexableError
-from everfind_core.paths import decode_os_path, shown_path
+from everfind_core.files.paths import decode_os_path, shown_path
 
 _HEAD = 4096
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from everfind_core.file_pages import file_page
 from everfind_core.model import FileRef, IndexedFile
 from everfind_core.ports import Indexer
-from everfind_gateway.folders import find_folder
+from everfind_gateway.config.folders import find_folder
+from everfind_gateway.config.settings import Settings
 from everfind_gateway.requests import searchable_folders
-from everfind_gateway.settings import Settings
 
 
 def indexed_files(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, InvalidRequestError
+from everfind_core.files.paths import encode_os_path, shown_path, typed_path
 from everfind_core.folder_rules import indexed_folders
 from everfind_core.model import (
     FileRef,
@@ -20,10 +21,9 @@ from everfind_core.model import (
     SearchMode,
     SearchRequest,
 )
-from everfind_core.paths import encode_os_path, shown_path, typed_path
-from everfind_gateway.folders import existing_path, find_folder
+from everfind_gateway.config.folders import existing_path, find_folder
+from everfind_gateway.config.settings import Settings
 from everfind_gateway.places import place_in
-from everfind_gateway.settings import Settings
 
 T = TypeVar("T")
 
@@ -151,7 +151,7 @@ def added_folders(settings: Settings) -> tuple[Folder, ...]:
     """The folders that names and paths can mean: the server's, if the settings name one."""
     if not settings.server:
         return settings.folders
-    from everfind_gateway.remote import server_folders
+    from everfind_gateway.wiring.remote import server_folders
 
     return tuple(server_folders(settings))
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import ConfigError, InvalidRequestError, UnauthenticatedError
-from everfind_core.parsed_json import OTHER_SHAPE, convert, parse_json
-from everfind_core.whole_files import FileStamp, file_stamp, replace_file
+from everfind_core.files.parsed_json import OTHER_SHAPE, convert, parse_json
+from everfind_core.files.whole import FileStamp, file_stamp, replace_file
 
 TOKEN_BYTES = 32
 TOKEN_PREFIX = "evf_"  # noqa: S105 - what every token begins with, so that scanners of secrets know one

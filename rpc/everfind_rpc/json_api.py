@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError, EverfindError, ModelUnusableError, UnavailableError
-from everfind_core.parsed_json import parse_json
+from everfind_core.files.parsed_json import parse_json
 from everfind_rpc.hosts import is_loopback
 
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})

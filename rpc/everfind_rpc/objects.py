@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from everfind_core.errors import ConfigError, EverfindError, StorageError, UnavailableError
-from everfind_core.object_place import ObjectPlace
+from everfind_core.index.object_place import ObjectPlace
 
 _ABSENT: Final = frozenset({"NoSuchKey", "404"})
 _CHANGED: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})

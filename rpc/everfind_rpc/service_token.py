@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from everfind_core.errors import ConfigError, EverfindError, UnauthenticatedError
-from everfind_core.whole_files import replace_file
+from everfind_core.files.whole import replace_file
 from everfind_rpc.auth import Scope, TokenFile
 
 NAME = "services"

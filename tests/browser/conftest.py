@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from everfind_core.model import HealthFinding, Provenance, ProvenanceLabel, SemanticRank, Severity
 from everfind_gateway.mcp.corpora import Corpora
-from everfind_gateway.served import Served as ServedWorkspaces
+from everfind_gateway.server.served import Served as ServedWorkspaces
 from tests.support.agents import Served, serve_engines, write_config
 from tests.support.gateway import FakeEngines, make_hit
 from tests.support.web import TOKEN, page_of

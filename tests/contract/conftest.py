@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import Folder, IndexReport, IndexRequest, ModelInfo
 from everfind_core.ports import Embedder, Indexer, Searcher
-from everfind_core.store_backends import StoreChoice
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_embedder.servicer import embedder_service
 from everfind_indexer.engine import IndexEngine

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from everfind_core.answers.json_form import file_json, gather_json, grep_json, search_json, status_json
 from everfind_core.errors import EverfindError
-from everfind_core.json_form import file_json, gather_json, grep_json, search_json, status_json
 from everfind_core.model import (
     Filters,
     GatherRequest,

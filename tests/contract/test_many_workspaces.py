@@ -15,6 +15,7 @@ import pytest
 
 from everfind.indexer.v1 import indexer_service_pb2 as pb
 from everfind.indexer.v1.indexer_service_pb2_grpc import IndexerServiceStub
+from everfind_core.answers.json_form import gather_json, grep_json, related_json, search_json, status_json
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import (
     EverfindError,
@@ -25,7 +26,6 @@ from everfind_core.errors import (
     UnauthenticatedError,
     WorkspaceNotFoundError,
 )
-from everfind_core.json_form import gather_json, grep_json, related_json, search_json, status_json
 from everfind_core.model import (
     GatherRequest,
     GrepRequest,
@@ -38,15 +38,15 @@ from everfind_core.model import (
     Vectors,
 )
 from everfind_core.ports import Indexer, Searcher, TokenIds
-from everfind_gateway import local
-from everfind_gateway import serving as gateway_serving
-from everfind_gateway.folders import add_folders
-from everfind_gateway.named_workspaces import named_workspace
-from everfind_gateway.open_workspaces import OpenWorkspaces
-from everfind_gateway.running import running_server
+from everfind_gateway.config.folders import add_folders
+from everfind_gateway.config.named_workspaces import named_workspace
+from everfind_gateway.config.settings import Settings, load_settings
 from everfind_gateway.scaffold import project
-from everfind_gateway.serving import open_serving
-from everfind_gateway.settings import Settings, load_settings
+from everfind_gateway.server import serving as gateway_serving
+from everfind_gateway.server.open_workspaces import OpenWorkspaces
+from everfind_gateway.server.serving import open_serving
+from everfind_gateway.wiring import local
+from everfind_gateway.wiring.running import running_server
 from everfind_rpc.auth import Scope, TokenFile
 from everfind_rpc.clients.calls import Calls
 from everfind_rpc.clients.indexer import RemoteIndexer

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from everfind_core.json_form import gather_json, grep_json, indexed_file_json, search_json
+from everfind_core.answers.json_form import gather_json, grep_json, indexed_file_json, search_json
 from everfind_core.model import FileRef, GatherRequest, GrepRequest, SearchRequest
 from everfind_core.ports import Embedder
 from everfind_gateway.mcp import file_cursor, resources

@@ -12,16 +12,7 @@ from typing import Any
 
 import pytest
 
-from everfind_core.errors import (
-    EverfindError,
-    FileNotIndexableError,
-    FolderExistsError,
-    FolderNotFoundError,
-    IndexMissingError,
-    InvalidRequestError,
-    UnavailableError,
-)
-from everfind_core.json_form import (
+from everfind_core.answers.json_form import (
     Json,
     file_json,
     folder_json,
@@ -33,10 +24,19 @@ from everfind_core.json_form import (
     search_json,
     status_json,
 )
+from everfind_core.errors import (
+    EverfindError,
+    FileNotIndexableError,
+    FolderExistsError,
+    FolderNotFoundError,
+    IndexMissingError,
+    InvalidRequestError,
+    UnavailableError,
+)
 from everfind_gateway import Corpus, open_async_corpus, open_corpus
 from everfind_gateway.cli import main
-from everfind_gateway.local import open_local
-from everfind_gateway.settings import load_settings
+from everfind_gateway.config.settings import load_settings
+from everfind_gateway.wiring.local import open_local
 from tests.support.agents import write_config
 from tests.support.corpus import write_corpus
 from tests.support.serving import serving

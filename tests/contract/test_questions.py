@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everfind_core.json_form import search_json
+from everfind_core.answers.json_form import search_json
 from everfind_core.model import SearchMode, SearchRequest
 from tests.support.notes import KNOWN, Notes, Reach
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from everfind_core.answers.json_form import related_json, search_json
 from everfind_core.errors import EverfindError, FileNotIndexableError, FolderNotFoundError, InvalidRequestError
-from everfind_core.json_form import related_json, search_json
+from everfind_core.index.watch_state import WatchState, following, write_watch_state
 from everfind_core.model import (
     Filters,
     IndexRequest,
@@ -21,7 +22,6 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_core.ports import Embedder, Searcher
-from everfind_core.watch_state import WatchState, following, write_watch_state
 from tests.contract.conftest import Engines, open_engines, store_of
 from tests.support.notes import Reach
 from tests.support.serving import connected, serving

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import IndexDamagedError, InvalidRequestError
+from everfind_core.index.sqlite_schema import DATABASE
 from everfind_core.model import IndexRequest, SearchRequest, Severity
-from everfind_core.sqlite_schema import DATABASE
 from tests.support.notes import Notes, Reach
 
 

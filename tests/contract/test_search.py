@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from everfind_core.answers.json_form import search_json
+from everfind_core.answers.text_form import gather_text, hit_text, search_text
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, DeadlineExceededError, InvalidRequestError
-from everfind_core.json_form import search_json
 from everfind_core.model import Filters, GatherRequest, Hit, IndexRequest, ProvenanceLabel, SearchMode, SearchRequest
 from everfind_core.ports import Embedder
-from everfind_core.text_form import gather_text, hit_text, search_text
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.settings import Fusion, SearcherSettings
 from everfind_searcher.store import open_reader

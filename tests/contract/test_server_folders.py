@@ -17,7 +17,7 @@ from everfind_core.errors import (
     InvalidRequestError,
     PermissionDeniedError,
 )
-from everfind_core.index_directory import FOLDERS
+from everfind_core.index.directory import FOLDERS
 from everfind_core.model import (
     AddFolderRequest,
     Folder,
@@ -29,7 +29,7 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_indexer.folder_file import FolderFile
-from everfind_indexer.lock import writer_lock
+from everfind_indexer.index.lock import writer_lock
 from tests.support.notes import Notes, Reach
 
 

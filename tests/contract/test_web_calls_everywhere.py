@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from everfind_core.json_form import gather_json, status_json
+from everfind_core.answers.json_form import gather_json, status_json
 from everfind_core.model import Filters, GatherRequest, SearchRequest
 from tests.contract.conftest import Connected
 from tests.support.agents import Served, write_config

@@ -12,9 +12,10 @@ import anyio
 import pytest
 from mcp import Client
 
+from everfind_core.answers.json_form import search_json, status_json
+from everfind_core.answers.text_form import gather_text, search_text
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import UnavailableError
-from everfind_core.json_form import search_json, status_json
 from everfind_core.model import (
     GatherRequest,
     IndexPhase,
@@ -26,10 +27,9 @@ from everfind_core.model import (
     Vectors,
 )
 from everfind_core.ports import TokenIds
-from everfind_core.text_form import gather_text, search_text
 from everfind_gateway.render.hits import remarks
 from everfind_gateway.render.status import status_text
-from everfind_indexer import first_pass, pipeline
+from everfind_indexer.running import first_pass, pipeline
 from tests.support.agents import Engines, serve_engines, text_of, write_config
 from tests.support.fakes import FakeEmbedder
 from tests.support.notes import KNOWN, Notes, Reach

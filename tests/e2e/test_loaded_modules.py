@@ -24,7 +24,7 @@ HEAVY = {
     "mcp",
     "rich",
 }
-PIPELINE = {"everfind_embedder", "everfind_indexer.pipeline", "everfind_indexer.syntax", "everfind_searcher"}
+PIPELINE = {"everfind_embedder", "everfind_indexer.running.pipeline", "everfind_indexer.syntax", "everfind_searcher"}
 
 ENGINES = {
     "everfind_embedder",
@@ -33,7 +33,7 @@ ENGINES = {
     "everfind_core.chunking",
     "everfind_core.ranking",
 }
-OTHERS = {"everfind_gateway.cli.index", "everfind_gateway.cli.serve", "everfind_gateway.autostart", "tomlkit"}
+OTHERS = {"everfind_gateway.cli.index", "everfind_gateway.cli.serve", "everfind_gateway.wiring.autostart", "tomlkit"}
 
 PROBE = """
 import json, sys

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.file_locks import is_locked
-from everfind_gateway.running import FILE, LOCK, RunningServer, announced_server
+from everfind_core.files.locks import is_locked
+from everfind_gateway.wiring.running import FILE, LOCK, RunningServer, announced_server
 from tests.support.processes import Home
 
 pytestmark = pytest.mark.slow

@@ -11,13 +11,13 @@ from pathlib import Path
 import lance
 import pytest
 
-from everfind_core import written_files
 from everfind_core.errors import EverfindError, IndexDamagedError
+from everfind_core.index import written_files
+from everfind_core.index.sqlite_schema import DATABASE
+from everfind_core.index.store_backends import StoreChoice
+from everfind_core.index.store_schema import TABLE_DIRECTORY
+from everfind_core.index.written_files import WRITTEN
 from everfind_core.model import Severity
-from everfind_core.sqlite_schema import DATABASE
-from everfind_core.store_backends import StoreChoice
-from everfind_core.store_schema import TABLE_DIRECTORY
-from everfind_core.written_files import WRITTEN
 from everfind_indexer.store.integrity import referenced
 from tests.support.real_index import RealIndex, write_notes
 

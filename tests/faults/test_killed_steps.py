@@ -13,8 +13,8 @@ from subprocess import PIPE
 import pytest
 
 from everfind_core.errors import IndexMissingError
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import SearchRequest
-from everfind_core.store_backends import StoreChoice
 from tests.support.killed_run import SQLITE
 from tests.support.real_index import RealIndex, write_notes
 

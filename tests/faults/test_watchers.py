@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.watch_state import read_watch_state
+from everfind_core.index.watch_state import read_watch_state
 from tests.support.corpus import write_corpus
 from tests.support.processes import Home
 

@@ -14,9 +14,9 @@ import mcp_types as types
 from mcp import Client
 
 from everfind_core.ports import Embedder, Indexer, Searcher
+from everfind_gateway.config.settings import Settings, load_settings
 from everfind_gateway.mcp.corpus import Corpus
 from everfind_gateway.mcp.server import build_server
-from everfind_gateway.settings import Settings, load_settings
 
 T = TypeVar("T")
 MODES = ("legacy", "auto")

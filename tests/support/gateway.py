@@ -52,8 +52,8 @@ from everfind_core.model import (
     WorkspaceStatus,
 )
 from everfind_core.ports import EventSink
-from everfind_gateway.folders import remove_folder
-from everfind_gateway.settings import Settings
+from everfind_gateway.config.folders import remove_folder
+from everfind_gateway.config.settings import Settings
 
 MODEL = ModelInfo("all-MiniLM-L6-v2", "r1", 384, 256, "mean")
 

@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from everfind_core.index_directory import current_index
-from everfind_core.sqlite_schema import DATABASE
-from everfind_core.store_backends import StoreBackend
-from everfind_core.store_schema import TABLE_DIRECTORY
+from everfind_core.index.directory import current_index
+from everfind_core.index.sqlite_schema import DATABASE
+from everfind_core.index.store_backends import StoreBackend
+from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_indexer.store.sqlite.fragments import LIVE
 
 

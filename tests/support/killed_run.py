@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import IndexPhase, IndexProgress, IndexRequest, RunEvent
-from everfind_core.store_backends import StoreChoice
-from everfind_indexer import first_pass, pipeline, run, work
-from everfind_indexer.catalog_database import CatalogDatabase
+from everfind_indexer.index.catalog_database import CatalogDatabase
+from everfind_indexer.running import first_pass, pipeline, run, work
 from everfind_indexer.store import maintenance
 from everfind_indexer.store.sqlite import transactions, upkeep
 from everfind_indexer.store.sqlite import writer as sqlite_writer

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import Folder, IndexReport, IndexRequest
 from everfind_core.ports import Embedder, Indexer, Searcher
-from everfind_core.store_backends import StoreChoice
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.servicer import indexer_service
 from everfind_indexer.settings import IndexerSettings

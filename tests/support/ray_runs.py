@@ -18,16 +18,16 @@ from typing import Any
 from everfind_core.cancellation import Cancellation
 from everfind_core.chunking import TextChunker
 from everfind_core.errors import CancelledError, EverfindError
-from everfind_core.index_directory import current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.store_schema import CHUNK_ID, TABLE_DIRECTORY, VECTOR
 from everfind_core.model import FileProcessed, Folder, IndexReport, IndexRequest, IndexStage
 from everfind_core.ports import EventSink
-from everfind_core.store_schema import CHUNK_ID, TABLE_DIRECTORY, VECTOR
-from everfind_indexer import pipeline
 from everfind_indexer.engine import IndexEngine
-from everfind_indexer.ray_workers import ray_workers
+from everfind_indexer.running import pipeline
+from everfind_indexer.running.ray_workers import ray_workers
+from everfind_indexer.running.workers import WorkerRecipe, Workers
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
-from everfind_indexer.workers import WorkerRecipe, Workers
 from tests.support.fakes import FakeEmbedder
 from tests.support.index_content import content_of
 from tests.support.real_index import write_notes

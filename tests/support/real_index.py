@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from everfind_core.answers.json_form import search_json
 from everfind_core.chunking import TextChunker
-from everfind_core.index_directory import current_index
-from everfind_core.json_form import search_json
+from everfind_core.index.directory import current_index
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import FileRef, Filters, Folder, IndexReport, IndexRequest, SearchMode, SearchRequest
 from everfind_core.ports import Chunker
-from everfind_core.store_backends import StoreChoice
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings, KeptVectors
 from everfind_indexer.store import open_writer

@@ -6,8 +6,8 @@ import anyio
 import httpx2
 from starlette.types import ASGIApp
 
-from everfind_gateway.http_server import HttpOptions
 from everfind_gateway.mcp.corpora import Corpora
+from everfind_gateway.server.http_server import HttpOptions
 from everfind_gateway.web.app import application
 from tests.support.agents import Served
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from everfind_gateway.settings import Settings
+from everfind_gateway.config.settings import Settings
 from tests.support.gateway import FakeEngines, make_hit
 
 _SETTINGS = '[[folders]]\nname = "api"\npath = "."\n'

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from everfind_core.lifecycle.statement import Statement
 from everfind_core.model.corpus import FileRef
-from everfind_core.plain_words import plain_words
+from everfind_core.text.plain_words import plain_words
 
 _LINK = re.compile(
     r"\[\[(?P<wiki>[^\]|]+)(?:(?:\||\]\[)(?P<shown>[^\]]*))?\]\]"

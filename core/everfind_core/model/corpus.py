@@ -61,7 +61,7 @@ class RemovedFolder:
 
 @dataclass(frozen=True, slots=True, order=True)
 class FileRef:
-    """A file's identity: folder name, and path below it in string form (see :mod:`everfind_core.paths`)."""
+    """A file's identity: folder name, and path below it in string form (see :mod:`everfind_core.files.paths`)."""
 
     folder: str
     path: str

@@ -127,8 +127,8 @@ class SearchRequest:
     """A question.
 
     ``limit`` hits a page (1 to 100), ``cursor`` from the page before. ``graph_hops`` 0 or 1. ``max_tokens`` (0: none)
-    is the budget for the text of the answer (:mod:`everfind_core.text_form`). ``further`` files at most (0 to 100) are
-    named after the hits. ``min_score`` and ``relative_cutoff`` override the settings; None keeps them.
+    is the budget for the text of the answer (:mod:`everfind_core.answers.text_form`). ``further`` files at most (0
+    to 100) are named after the hits. ``min_score`` and ``relative_cutoff`` override the settings; None keeps them.
     ``wait_seconds`` bounds how long to wait for pending changes.
     """
 

@@ -20,7 +20,7 @@ class StoredChunk:
     """One row of the store.
 
     ``chunk_id`` is unique in the index, ``ordinal`` counts a file's chunks from 0. ``terms`` is the lexical form of
-    text, path and symbol (:mod:`everfind_core.lexical`), terms separated by single spaces. ``embedding_key`` names
+    text, path and symbol (:mod:`everfind_core.text.lexical`), terms separated by single spaces. ``embedding_key`` names
     the embedded text (hex digest): equal keys have equal vectors. ``vector`` is float16 or float32 of shape
     (dimensions,); None while it waits. ``names`` and ``symbols`` are the two forms of what the chunk defines and uses
     (:mod:`everfind_core.callgraph.symbols`). ``successor`` has the files that replace this one in the end,

@@ -22,13 +22,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from everfind_core.glossary import glossed
-from everfind_core.lexical import query_terms, written_terms
 from everfind_core.model import FileRef
-from everfind_core.plain_words import plain_words
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.combine import Candidate
 from everfind_core.ranking.query import FUNCTION_WORDS, read_query
+from everfind_core.text.glossary import glossed
+from everfind_core.text.lexical import query_terms, written_terms
+from everfind_core.text.plain_words import plain_words
 
 FIRST = 10
 _CHUNKS_FOR_EACH = 20  # a small corpus has few chunks about anything: so many chunks for each of the first hits

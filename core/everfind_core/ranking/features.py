@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from everfind_core.model import FileRef
-from everfind_core.plain_words import plain_words
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.definitions import defines
 from everfind_core.ranking.paths import PathFeatures, Role, name_parts, read_path
 from everfind_core.ranking.query import Name, Query
+from everfind_core.text.plain_words import plain_words
 
 _SHORTEST_RUN = 3  # words in a row that say more than the words apart
 _TELLING_RUN = 6

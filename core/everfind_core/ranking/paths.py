@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from everfind_core.lexical import document_terms
+from everfind_core.text.lexical import document_terms
 
 
 class Role(StrEnum):

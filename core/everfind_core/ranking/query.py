@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from everfind_core.glossary import glossed
-from everfind_core.lexical import query_terms
-from everfind_core.plain_words import plain_words
+from everfind_core.text.glossary import glossed
+from everfind_core.text.lexical import query_terms
+from everfind_core.text.plain_words import plain_words
 
 MAX_NAMES = 4
 """Names of a query that are looked for as definitions. Later ones are left out."""

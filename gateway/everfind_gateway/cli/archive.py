@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from everfind_core.paths import printable
+from everfind_core.files.paths import printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Json, given_path
 from everfind_gateway.render.streams import emit, emit_json, note
 
 if TYPE_CHECKING:
-    from everfind_core.archive import Header
+    from everfind_core.index.archive import Header
 
 
 def export(
@@ -28,7 +28,7 @@ def export(
     The file is of one generation, whoever indexes meanwhile. It holds the text of indexed files (secrets masked) and
     their vectors; only you may read it.
     """
-    from everfind_gateway.local import open_local
+    from everfind_gateway.wiring.local import open_local
 
     settings = runtime.runtime_of(context).settings()
     runtime.refuse_remote(settings, "an index is exported on the machine that holds it")
@@ -48,7 +48,7 @@ def import_(
     Each of its folders must be added here under the same name; it may lie elsewhere. The next `index` compares all
     files and takes in what differs.
     """
-    from everfind_gateway.local import open_local
+    from everfind_gateway.wiring.local import open_local
 
     settings = runtime.runtime_of(context).settings()
     runtime.refuse_remote(settings, "an index is imported on the machine that is to hold it")
@@ -60,7 +60,7 @@ def import_(
 
 
 def _emit(done: str, header: Header, file: Path, *, as_json: bool) -> None:
-    from everfind_core.numbers import size
+    from everfind_core.text.numbers import size
 
     names = [folder.name for folder in header.folders]
     if as_json:

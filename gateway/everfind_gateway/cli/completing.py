@@ -30,9 +30,9 @@ def completion(context: typer.Context, shell: Shell) -> None:
 
 def folder_names(context: typer.Context, args: list[str], incomplete: str) -> list[tuple[str, str]]:  # noqa: ARG001 - Typer's signature
     """The names of the folders that are added on this machine, and their directories, as the settings have them."""
-    from everfind_core.paths import shown_path
-    from everfind_gateway import config_files
-    from everfind_gateway.named_workspaces import named_workspace
+    from everfind_core.files.paths import shown_path
+    from everfind_gateway.config import files as config_files
+    from everfind_gateway.config.named_workspaces import named_workspace
 
     options = context.find_root().params
     config = options.get("config")
@@ -49,14 +49,14 @@ def folder_names(context: typer.Context, args: list[str], incomplete: str) -> li
 
 def workspace_names(context: typer.Context, args: list[str], incomplete: str) -> list[str]:  # noqa: ARG001 - Typer's signature
     """The names of the named workspaces."""
-    from everfind_gateway.named_workspaces import names
+    from everfind_gateway.config.named_workspaces import names
 
     return list(names())
 
 
 def setting_names(context: typer.Context, args: list[str], incomplete: str) -> list[str]:  # noqa: ARG001 - Typer's signature
     """The names of the settings."""
-    from everfind_gateway.setting_values import setting_fields
+    from everfind_gateway.config.setting_values import setting_fields
 
     return list(setting_fields())
 

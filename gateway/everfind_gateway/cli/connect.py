@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from everfind_core.errors import InvalidRequestError
-from everfind_core.paths import printable
+from everfind_core.files.paths import printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.render.streams import emit, note
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
     from everfind_core.model import WorkspaceStatus
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
 
 KEYS = ("server", "server_token_file", "server_tls", "server_ca", "server_certificate", "server_key")
 """The settings that say how to reach a server; one `connect` replaces all of them."""
@@ -83,7 +83,7 @@ def _ask(settings: Settings) -> WorkspaceStatus:
 
 
 def _found(server: str, status: WorkspaceStatus) -> str:
-    from everfind_core.numbers import count
+    from everfind_core.text.numbers import count
 
     names = ", ".join(printable(one.folder.name) for one in status.folders) or "none"
     return (
@@ -95,7 +95,7 @@ def _found(server: str, status: WorkspaceStatus) -> str:
 
 def _store(settings: Settings, values: dict[str, object]) -> None:
     """Put ``values`` in the place of all :data:`KEYS` of the user's own settings file."""
-    from everfind_gateway import config_files
+    from everfind_gateway.config import files as config_files
 
     def edit(document: TOMLDocument) -> None:
         for name in KEYS:

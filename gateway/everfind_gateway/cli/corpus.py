@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, InvalidRequestError
-from everfind_core.paths import printable, shown_path
+from everfind_core.files.paths import printable, shown_path
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import folder_names, setting_names, workspace_names
 from everfind_gateway.cli.options import Json
+from everfind_gateway.config.suggestions import did_you_mean
 from everfind_gateway.render.streams import emit, emit_json, note, one_line
-from everfind_gateway.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from everfind_core.model import Folder
     from everfind_core.ports import Indexer
     from everfind_gateway.cli.runtime import Runtime
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
 
 
 def add(
@@ -100,7 +100,7 @@ def remove(
     no_wait: NoWait = False,
 ) -> None:
     """Remove a folder, and its text from the index. Its files stay as they are."""
-    from everfind_core.numbers import count
+    from everfind_core.text.numbers import count
     from everfind_gateway.adding import remove_from_corpus
 
     if keep_index and (purge or name):
@@ -162,7 +162,7 @@ def list_folders(
     as_json: Json = False,
 ) -> None:
     """List the folders: name, path, and globs where it has some; or the indexed files, or the named workspaces."""
-    from everfind_core.json_form import folder_json
+    from everfind_core.answers.json_form import folder_json
 
     if workspaces:
         _list_workspaces(as_json=as_json)
@@ -246,7 +246,7 @@ def _emit_folders(listed: Sequence[tuple[Folder, bool]]) -> None:
 
 
 def _list_files(settings: Settings, folders: Sequence[str], globs: Sequence[str], *, as_json: bool) -> None:
-    from everfind_core.json_form import indexed_file_json
+    from everfind_core.answers.json_form import indexed_file_json
     from everfind_gateway.listing import indexed_files
 
     with runtime.open_workspace(settings) as workspace:
@@ -261,8 +261,8 @@ def _list_files(settings: Settings, folders: Sequence[str], globs: Sequence[str]
 
 
 def _list_workspaces(*, as_json: bool) -> None:
-    from everfind_core.json_form import folder_json
-    from everfind_gateway.named_workspaces import named_workspace, names
+    from everfind_core.answers.json_form import folder_json
+    from everfind_gateway.config.named_workspaces import named_workspace, names
 
     found = [named_workspace(name) for name in names()]
     if as_json:
@@ -288,8 +288,8 @@ def _list_workspaces(*, as_json: bool) -> None:
 def _remove_workspace(started: Runtime, name: str, *, purge: bool, wait: bool) -> None:
     """Delete a named workspace as a whole, once nobody writes its index."""
     from everfind_core.model import RemoveFolderRequest
-    from everfind_core.numbers import count
-    from everfind_gateway.named_workspaces import delete, named_workspace
+    from everfind_core.text.numbers import count
+    from everfind_gateway.config.named_workspaces import delete, named_workspace
 
     found = named_workspace(name)
     settings = replace(started, server=None, config=None, workspace=name).settings()
@@ -314,7 +314,7 @@ def _listed(settings: Settings) -> list[tuple[Folder, bool]]:
 
 
 def _values(settings: Settings) -> dict[str, Any]:
-    from everfind_gateway.setting_values import setting_fields
+    from everfind_gateway.config.setting_values import setting_fields
 
     return settings.model_dump(mode="json", include=set(setting_fields()))
 

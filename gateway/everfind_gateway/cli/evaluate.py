@@ -13,9 +13,9 @@ from everfind_gateway.cli.options import Json, ModeOption, given_path
 from everfind_gateway.render.streams import emit, emit_json, note
 
 if TYPE_CHECKING:
+    from everfind_gateway.config.settings import Settings
     from everfind_gateway.evaluation.comparison import Comparison
     from everfind_gateway.evaluation.report import EvalReport
-    from everfind_gateway.settings import Settings
 
 Questions: TypeAlias = Annotated[
     Path,

@@ -43,7 +43,7 @@ def grep(
 
     Exactly the files that `index` would take; secrets stay masked.
     """
-    from everfind_core.json_form import grep_json
+    from everfind_core.answers.json_form import grep_json
     from everfind_gateway.requests import grep_request
 
     settings = runtime.runtime_of(context).settings()
@@ -105,7 +105,7 @@ def cat(
 
     Secrets stay masked. Files that `index` would not take are refused.
     """
-    from everfind_core.json_form import file_json
+    from everfind_core.answers.json_form import file_json
     from everfind_gateway.reading import read_lines
     from everfind_gateway.requests import added_folders
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
     from everfind_core.model import Hit, SearchAnswer
     from everfind_core.ports import Searcher
+    from everfind_gateway.config.settings import Settings
     from everfind_gateway.picker.app import Ask
     from everfind_gateway.requests import SearchOptions
-    from everfind_gateway.settings import Settings
-    from everfind_gateway.workspace import Workspace
+    from everfind_gateway.wiring.workspace import Workspace
 
 Start: TypeAlias = Annotated[
     list[str] | None, typer.Argument(metavar="QUERY", help="What to start with.", show_default=False)

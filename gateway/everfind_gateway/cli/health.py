@@ -15,7 +15,7 @@ from everfind_gateway.cli.options import Json
 from everfind_gateway.render.streams import emit, emit_json
 
 if TYPE_CHECKING:
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
 
 
 def status(
@@ -27,10 +27,10 @@ def status(
 
     By folder, with the reasons, sizes, the model, and what needs attention.
     """
-    from everfind_core.json_form import status_json
+    from everfind_core.answers.json_form import status_json
     from everfind_gateway.doctor import check_outgoing
     from everfind_gateway.render.status import status_text
-    from everfind_gateway.server_health import server_line
+    from everfind_gateway.server.server_health import server_line
 
     settings = runtime.runtime_of(context).settings()
     with runtime.open_workspace(settings) as workspace:
@@ -49,7 +49,7 @@ def calibrate(context: typer.Context, as_json: Json = False) -> None:
     Off-topic probe questions are asked of the index. What they find is noise, and a floor follows. It is kept with the
     index; `index` measures again when the corpus has changed much. A `min_score` in the settings always wins.
     """
-    from everfind_core.json_form import calibration_json
+    from everfind_core.answers.json_form import calibration_json
     from everfind_gateway.render.calibration import calibration_lines
 
     settings = runtime.runtime_of(context).settings()
@@ -82,7 +82,7 @@ def doctor(
     the way out.
     Ends with 0 if nothing is wrong, warnings included, and with 5 if something is.
     """
-    from everfind_core.json_form import findings_json
+    from everfind_core.answers.json_form import findings_json
     from everfind_core.model import Severity
     from everfind_gateway.doctor import examine
     from everfind_gateway.render.status import findings_text
@@ -107,7 +107,7 @@ def _tune(settings: Settings) -> None:
         raise InvalidRequestError.of(
             "tune", "the server embeds, not this machine", hint="Run `everfind doctor --tune` where it runs."
         )
-    from everfind_gateway import local
+    from everfind_gateway.wiring import local
 
     with runtime.cancelled_by_signals() as cancel:
         local.tune(settings, cancel)

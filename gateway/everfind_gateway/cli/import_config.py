@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from everfind_core.errors import ConfigError
-from everfind_core.paths import encode_os_path, printable, shown_path
+from everfind_core.files.paths import encode_os_path, printable, shown_path
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Json, given_path
 from everfind_gateway.render.streams import emit, emit_json, note
@@ -68,7 +68,7 @@ def _importer(system: str) -> Any:
 
 
 def _found(importer: Any, system: str) -> Path:
-    from everfind_gateway.config_files import working_directory
+    from everfind_gateway.config.files import working_directory
 
     places: list[Path] = importer.places(os.environ, Path.home(), working_directory())
     for place in places:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from everfind_core.model import IndexReport, IndexRequest
     from everfind_core.ports import Indexer
     from everfind_gateway.cli.runtime import Runtime
+    from everfind_gateway.config.settings import Settings
     from everfind_gateway.render.runs import RunView
-    from everfind_gateway.settings import Settings
-    from everfind_gateway.workspace import Workspace
+    from everfind_gateway.wiring.workspace import Workspace
 
 
 class Engine(StrEnum):
@@ -99,7 +99,7 @@ def index(
     as_json: Json = False,
 ) -> None:
     """Index what is new or changed, and forget what is gone."""
-    from everfind_core.json_form import index_json
+    from everfind_core.answers.json_form import index_json
     from everfind_gateway.render.runs import RunView
     from everfind_gateway.requests import check_any_folder, index_requests
 
@@ -133,14 +133,14 @@ def _opened(settings: Settings, engine: Engine) -> AbstractContextManager[Worksp
             f"the server {settings.server} has its own",
             hint="Leave `--engine` out, or run it on that machine.",
         )
-    from everfind_gateway.local import open_on_ray
+    from everfind_gateway.wiring.local import open_on_ray
 
     return open_on_ray(settings)
 
 
 def _apart(asked: Runtime, name: str, targets: Sequence[str]) -> Runtime:
     """The runtime for the workspace of this name, to whose folders the targets are added that are not there."""
-    from everfind_gateway.folders import add_folders
+    from everfind_gateway.config.folders import add_folders
     from everfind_gateway.requests import index_requests
 
     if asked.server is not None or asked.workspace:

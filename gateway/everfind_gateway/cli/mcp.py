@@ -14,7 +14,7 @@ import platformdirs
 import typer
 
 from everfind_core.errors import EXIT_CODES, ConfigError, ErrorKind, InvalidRequestError, UnavailableError
-from everfind_core.paths import printable
+from everfind_core.files.paths import printable
 from everfind_core.workspaces import is_directory
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import tool_names
@@ -22,14 +22,14 @@ from everfind_gateway.cli.options import TlsCertificate, TlsKey, given_path
 from everfind_gateway.cli.runtime import Runtime
 from everfind_gateway.cli.usage import Commands
 from everfind_gateway.render.streams import emit, note
-from everfind_gateway.workspace import open_followed_workspace
+from everfind_gateway.wiring.workspace import open_followed_workspace
 
 if TYPE_CHECKING:
-    from everfind_gateway.http_server import HttpOptions
-    from everfind_gateway.local import Shared
+    from everfind_gateway.config.settings import Settings
     from everfind_gateway.mcp.corpora import Corpora
     from everfind_gateway.mcp.corpus import Corpus
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.server.http_server import HttpOptions
+    from everfind_gateway.wiring.local import Shared
 
 KEPT_TOKEN = "mcp-token"  # noqa: S105 - the file's name
 
@@ -100,7 +100,7 @@ def mcp(
         _serve_stdio(started, flags)
         return
 
-    from everfind_gateway.http_server import HttpOptions, check_options, given_tls
+    from everfind_gateway.server.http_server import HttpOptions, check_options, given_tls
 
     token = given_token(token_file, "EVERFIND_MCP_TOKEN")
     tls = given_tls(tls_certificate, tls_key)
@@ -110,8 +110,8 @@ def mcp(
 
 
 def _serve_http(started: Runtime, flags: dict[str, Any], options: HttpOptions) -> None:
-    from everfind_gateway.http_server import kept_token, listen
     from everfind_gateway.mcp.http import serve_http
+    from everfind_gateway.server.http_server import kept_token, listen
 
     where = ""
     if not options.token:
@@ -172,7 +172,7 @@ def shared_of(settings: Settings) -> Shared | None:
     """What the workspaces that `workspaces` lists share; None if it lists none, or a server is asked."""
     if not settings.workspaces or settings.server:
         return None
-    from everfind_gateway.local import open_shared
+    from everfind_gateway.wiring.local import open_shared
 
     return open_shared()
 
@@ -186,7 +186,7 @@ def others_of(settings: Settings, shared: Shared | None) -> Corpora | None:
     if shared is None:
         return None
     from everfind_gateway.mcp.corpora import Corpora
-    from everfind_gateway.served import Served
+    from everfind_gateway.server.served import Served
 
     opening = partial(open_followed_workspace, shared=shared)
     return Corpora(Served(settings.workspaces), opening, limit=settings.max_workspaces)

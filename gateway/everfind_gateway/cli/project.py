@@ -13,14 +13,14 @@ import typer
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError
-from everfind_core.paths import printable
+from everfind_core.files.paths import printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import given_path
 from everfind_gateway.render.streams import emit, emit_json, note
 
 if TYPE_CHECKING:
+    from everfind_gateway.config.settings import Settings
     from everfind_gateway.scaffold.project import Current, Options
-    from everfind_gateway.settings import Settings
 
 
 class Client(StrEnum):

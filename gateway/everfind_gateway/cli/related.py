@@ -51,7 +51,7 @@ def related(
     All of that if no relation is chosen. Calls are resolved by name, so each has a confidence from 0 to 1.
     In a pipe each is one line: path:line, confidence, [relation], symbol and the line, separated by tabs.
     """
-    from everfind_core.json_form import related_json
+    from everfind_core.answers.json_form import related_json
     from everfind_core.model import Relation
     from everfind_gateway.render.related import line_of, show_related
     from everfind_gateway.requests import SearchOptions, related_request

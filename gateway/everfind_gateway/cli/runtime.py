@@ -18,10 +18,10 @@ import typer
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EXIT_CODES, ErrorKind, EverfindError, InvalidRequestError
 from everfind_gateway.render.streams import note, one_line
-from everfind_gateway.workspace import open_workspace as open_workspace  # noqa: PLC0414 - commands have it from here
+from everfind_gateway.wiring.workspace import open_workspace as open_workspace  # noqa: PLC0414 - commands have it from here
 
 if TYPE_CHECKING:
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
 
 
 def refuse_remote(settings: Settings, why: str) -> None:
@@ -69,7 +69,7 @@ class Runtime:
     def autostart(self, settings: Settings) -> None:
         """After a search: let the next one find a warm server, where the user wants that."""
         if settings.autostart_seconds:
-            from everfind_gateway.autostart import start_server
+            from everfind_gateway.wiring.autostart import start_server
 
             start_server(settings, self.options)
 
@@ -82,7 +82,7 @@ class Runtime:
 
     def load(self, *, may_be_missing: bool = False, **flags: Any) -> Settings:
         """The same in silence, for those who look again and again."""
-        from everfind_gateway.settings import load_settings
+        from everfind_gateway.config.settings import load_settings
 
         here = "" if self.server else self.workspace
         return load_settings(self.config, flags=flags | self.flags, may_be_missing=may_be_missing, workspace=here)

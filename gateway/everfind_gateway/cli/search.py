@@ -15,7 +15,7 @@ from everfind_gateway.render.streams import emit, emit_json, for_stdout, note
 
 if TYPE_CHECKING:
     from everfind_core.model import Hit, SearchAnswer, SearchRequest
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
 
 Query: TypeAlias = Annotated[
     list[str],
@@ -160,7 +160,7 @@ def search(
     In a pipe each hit is one line: path:line, score, [label], title and preview, separated by tabs.
     --explain adds a field.
     """
-    from everfind_core.json_form import search_json
+    from everfind_core.answers.json_form import search_json
     from everfind_gateway.render.hits import show_answer
 
     settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode, wait_seconds=asked.wait)
@@ -192,9 +192,9 @@ def gather(
 
     It is ready for a context window: each hit under a heading with its place, and lines around it if wanted.
     """
-    from everfind_core.json_form import gather_json
+    from everfind_core.answers.json_form import gather_json
+    from everfind_core.answers.text_form import further_list
     from everfind_core.model import GatherRequest
-    from everfind_core.text_form import further_list
     from everfind_gateway.render.hits import remarks
 
     settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode, wait_seconds=asked.wait)
@@ -216,7 +216,7 @@ def gather(
 
 def note_left_out(answer: SearchAnswer, max_tokens: int) -> None:
     """Say how many hits a budget left out."""
-    from everfind_core.numbers import count
+    from everfind_core.text.numbers import count
 
     if max_tokens and answer.hits and answer.left_out:
         note(f"{count(answer.left_out, 'more hit')} did not fit into --max-tokens or --limit")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from everfind_core.errors import EverfindError, InvalidRequestError, UnavailableError
-from everfind_core.paths import encode_os_path, printable
+from everfind_core.files.paths import encode_os_path, printable
 from everfind_core.workspaces import is_directory
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.completing import workspace_names
@@ -24,9 +24,9 @@ from everfind_gateway.render.streams import emit, emit_json, note
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from everfind_gateway.open_workspaces import OpenWorkspaces
-    from everfind_gateway.running import Announcement
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
+    from everfind_gateway.server.open_workspaces import OpenWorkspaces
+    from everfind_gateway.wiring.running import Announcement
     from everfind_rpc.auth import TokenFile
     from everfind_rpc.serving.server import ServerSettings
 
@@ -89,7 +89,7 @@ def serve(
     by themselves, unless it serves over TLS; others get one from `everfind token create`. Clients name the workspace
     they mean with --workspace.
     """
-    from everfind_gateway.running import Announcement
+    from everfind_gateway.wiring.running import Announcement
     from everfind_rpc.auth import TokenFile
     from everfind_rpc.logs import configure_logs
     from everfind_rpc.serving.server import ServerSettings, check_listen
@@ -113,14 +113,14 @@ def serve(
 
 
 def _stop(settings: Settings) -> None:
-    from everfind_gateway.autostart import stop_server
+    from everfind_gateway.wiring.autostart import stop_server
 
     stopped = stop_server(settings)
     note("no server runs for this corpus" if stopped is None else f"stopped process {stopped.pid}, {stopped.address}")
 
 
 def _run(context: typer.Context, settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
-    from everfind_gateway.serving import open_serving
+    from everfind_gateway.server.serving import open_serving
     from everfind_rpc.serving.server import run_server
     from everfind_rpc.tracing import configure_tracing
 

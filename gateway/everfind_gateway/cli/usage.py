@@ -9,8 +9,8 @@ from typer.core import TyperGroup
 
 from everfind_core.errors import InvalidRequestError
 from everfind_core.wrong_values import what_is_wrong
+from everfind_gateway.config.suggestions import closest, did_you_mean
 from everfind_gateway.render.streams import note, one_line
-from everfind_gateway.suggestions import closest, did_you_mean
 
 
 class Commands(TyperGroup):

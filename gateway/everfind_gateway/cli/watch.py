@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from everfind_core.errors import CancelledError, EverfindError, FolderNotFoundError
-from everfind_core.paths import printable
+from everfind_core.files.paths import printable
 from everfind_gateway.cli import runtime
 from everfind_gateway.render.streams import note
 
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
     from everfind_core.model import Folder, IndexReport
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
 
 SETTINGS_SECONDS = 2.0
 """How often the settings are looked at: a folder that is added or removed meanwhile is followed, or not any more."""
@@ -38,7 +38,7 @@ def watch(context: typer.Context) -> None:
 
 def _follow(context: typer.Context, settings: Settings, cancel: Cancellation) -> Settings:
     """Follow until the settings change; gives the new ones."""
-    from everfind_gateway.local import open_local
+    from everfind_gateway.wiring.local import open_local
 
     with open_local(settings) as workspace:
         workspace.follow(on_report=_report)
@@ -68,7 +68,7 @@ def _checked(settings: Settings) -> Settings:
 
 
 def _report(folder: Folder, outcome: IndexReport | EverfindError) -> None:
-    from everfind_core.numbers import count
+    from everfind_core.text.numbers import count
 
     clock = time.strftime("%H:%M:%S")
     name = printable(folder.name)

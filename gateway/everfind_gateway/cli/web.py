@@ -41,7 +41,7 @@ def web(
 
     Prints the page's address, with the token in it if it was made for this start. docs/web.md describes the page.
     """
-    from everfind_gateway.http_server import HttpOptions, check_options, given_tls, listen, serve
+    from everfind_gateway.server.http_server import HttpOptions, check_options, given_tls, listen, serve
 
     given = given_token(token_file, TOKEN_VARIABLE)
     tls = given_tls(tls_certificate, tls_key)

@@ -10,7 +10,7 @@ from typing import Any
 
 from everfind_core.causes import cause
 from everfind_core.errors import InvalidRequestError, StorageError
-from everfind_core.parsed_json import parse_json
+from everfind_core.files.parsed_json import parse_json
 from everfind_gateway.evaluation.report import EvalReport
 
 FORMAT = 1

@@ -10,10 +10,10 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.files.parsed_json import parse_json
+from everfind_core.files.paths import encode_os_path
 from everfind_core.measures import Answer
 from everfind_core.model import Folder
-from everfind_core.parsed_json import parse_json
-from everfind_core.paths import encode_os_path
 from everfind_core.wrong_values import what_is_wrong
 
 CORPUS = "corpus"

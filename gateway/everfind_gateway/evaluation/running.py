@@ -15,13 +15,13 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError, StorageError
 from everfind_core.model import IndexRequest, SearchMode
 from everfind_core.ports import EventSink, Indexer
+from everfind_gateway.config.settings import Settings
 from everfind_gateway.evaluation.asking import Asked, Asker
 from everfind_gateway.evaluation.golden import read_golden
 from everfind_gateway.evaluation.labelled import UNANSWERABLE, EvaluationSet, read_set
 from everfind_gateway.evaluation.report import EvalReport, make_report
 from everfind_gateway.requests import searchable_folders
-from everfind_gateway.settings import Settings
-from everfind_gateway.workspace import OpenWorkspace, Workspace, open_workspace
+from everfind_gateway.wiring.workspace import OpenWorkspace, Workspace, open_workspace
 
 _OWN_INDEX = "Give a directory that serves this set alone, or none for a throw-away index."
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from everfind_core.errors import FolderNotFoundError
-from everfind_core.paths import encode_os_path
-from everfind_gateway.folders import add_folders, existing_path
+from everfind_core.files.paths import encode_os_path
+from everfind_gateway.config.folders import add_folders, existing_path
+from everfind_gateway.config.settings import Settings
 from everfind_gateway.mcp.corpus import Corpus
 from everfind_gateway.requests import added_folders, index_requests
-from everfind_gateway.settings import Settings
 
 _adding = threading.Lock()
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from everfind_core.errors import FieldViolation, InvalidRequestError
-from everfind_core.parsed_json import parse_json
+from everfind_core.files.parsed_json import parse_json
 from everfind_core.wrong_values import what_is_wrong
-from everfind_gateway.suggestions import did_you_mean
+from everfind_gateway.config.suggestions import did_you_mean
 
 MAX_QUERY = 10_000
 MAX_VALUES = 50

@@ -13,7 +13,7 @@ import anyio.to_thread
 from everfind_core.cancellation import Cancellation
 
 if TYPE_CHECKING:
-    from everfind_core.json_form import Json
+    from everfind_core.answers.json_form import Json
     from everfind_gateway.mcp.corpus import Corpus
 
 T = TypeVar("T")

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
+from everfind_core.answers.json_form import search_json
+from everfind_core.answers.text_form import search_text
 from everfind_core.errors import InvalidRequestError
-from everfind_core.json_form import search_json
+from everfind_core.index.watch_state import read_watch_state
 from everfind_core.model import IndexRequest
-from everfind_core.text_form import search_text
-from everfind_core.watch_state import read_watch_state
-from everfind_gateway.folders import existing_path
+from everfind_gateway.config.folders import existing_path
+from everfind_gateway.config.settings import Settings
 from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp.allowing import allow
 from everfind_gateway.mcp.background import BackgroundRun
 from everfind_gateway.mcp.calls import Call, Result
 from everfind_gateway.mcp.corpus import Corpus
 from everfind_gateway.requests import SearchOptions, index_requests, search_request
-from everfind_gateway.settings import Settings
 
 FRESH_SECONDS = 20.0
 """How long a directory that was brought up to date is taken for fresh."""

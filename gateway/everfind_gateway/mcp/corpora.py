@@ -13,10 +13,10 @@ from everfind_gateway.workspace_pool import WAIT_SECONDS, WorkspacePool
 
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
+    from everfind_gateway.config.settings import Settings
     from everfind_gateway.mcp.calls import Call
-    from everfind_gateway.served import Served
-    from everfind_gateway.settings import Settings
-    from everfind_gateway.workspace import Workspace
+    from everfind_gateway.server.served import Served
+    from everfind_gateway.wiring.workspace import Workspace
 
 T = TypeVar("T")
 

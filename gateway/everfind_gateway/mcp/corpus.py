@@ -13,8 +13,8 @@ from everfind_core.model import SearchRequest
 
 if TYPE_CHECKING:
     from everfind_core.cancellation import Cancellation
-    from everfind_gateway.settings import Settings
-    from everfind_gateway.workspace import Workspace
+    from everfind_gateway.config.settings import Settings
+    from everfind_gateway.wiring.workspace import Workspace
 
 CLOSE_SECONDS = 2.0
 """How long closing waits for calls that have been told to stop."""

@@ -9,8 +9,8 @@ import base64
 import json
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.files.parsed_json import parse_json
 from everfind_core.model import FileRef
-from everfind_core.parsed_json import parse_json
 
 
 def encoded(last: FileRef) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
-from everfind_gateway.http_server import HttpOptions, has_token, security, serve
+from everfind_gateway.server.http_server import HttpOptions, has_token, security, serve
 
 if TYPE_CHECKING:
     from socket import socket

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everfind_core.json_form import index_json, search_json
-from everfind_core.text_form import search_text
+from everfind_core.answers.json_form import index_json, search_json
+from everfind_core.answers.text_form import search_text
 from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp import outputs, text
 from everfind_gateway.mcp.allowing import allow

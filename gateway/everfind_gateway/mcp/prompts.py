@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.files.paths import printable
 from everfind_core.model import Folder
-from everfind_core.paths import printable
 
 MAX_ARGUMENT = 10_000
 _SHOWN_FOLDERS = 20

@@ -27,7 +27,7 @@ from typing import Any
 import platformdirs
 
 from everfind_core.errors import ConfigError, InvalidRequestError
-from everfind_gateway.file_edits import edit_text, json_object, json_text, left_alone
+from everfind_gateway.config.file_edits import edit_text, json_object, json_text, left_alone
 
 CLIENTS = ("claude", "cursor", "codex", "zed", "vscode")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from everfind_core.answers.json_form import coverage_json, folder_json
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, InvalidRequestError
 from everfind_core.file_pages import file_page
-from everfind_core.json_form import coverage_json, folder_json
 from everfind_core.model import Folder, FolderStatus, IndexedFile, ReadFileRequest
 from everfind_gateway.mcp import file_cursor
 from everfind_gateway.mcp.arguments import WORKSPACE

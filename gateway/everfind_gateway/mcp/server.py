@@ -20,7 +20,9 @@ from mcp.shared.exceptions import MCPError
 
 from everfind_core import __version__
 from everfind_core.errors import ErrorKind, EverfindError, InvalidRequestError
-from everfind_core.parsed_json import parse_json
+from everfind_core.files.parsed_json import parse_json
+from everfind_gateway.config.settings import Settings
+from everfind_gateway.config.suggestions import did_you_mean
 from everfind_gateway.mcp import prompts, resources
 from everfind_gateway.mcp.arguments import input_schema, parse, split_workspace
 from everfind_gateway.mcp.calls import Call, Result, Tell, Threads
@@ -29,8 +31,6 @@ from everfind_gateway.mcp.corpus import Corpus
 from everfind_gateway.mcp.indexing import INDEX_TOOL, aliases
 from everfind_gateway.mcp.outputs import output_schema
 from everfind_gateway.mcp.tools import READING_TOOLS, Tool, sentence
-from everfind_gateway.settings import Settings
-from everfind_gateway.suggestions import did_you_mean
 
 T = TypeVar("T")
 Context: TypeAlias = ServerRequestContext[None]

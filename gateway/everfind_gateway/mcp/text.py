@@ -1,9 +1,10 @@
-"""The other tools' results as text for a model; those of search and gather: :mod:`everfind_core.text_form`."""
+"""The other tools' results as text for a model; those of search and gather: :mod:`everfind_core.answers.text_form`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from everfind_core.files.paths import printable, shown_path
 from everfind_core.model import (
     FileText,
     Folder,
@@ -13,8 +14,7 @@ from everfind_core.model import (
     RelatedAnswer,
     WorkspaceStatus,
 )
-from everfind_core.numbers import by_reason, count
-from everfind_core.paths import printable, shown_path
+from everfind_core.text.numbers import by_reason, count
 from everfind_gateway.render.related import line_of, place_of, preview
 
 

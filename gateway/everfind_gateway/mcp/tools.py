@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from everfind_core.errors import EverfindError, FileNotIndexableError, FolderNotFoundError, InvalidRequestError
-from everfind_core.json_form import (
+from everfind_core.answers.json_form import (
     Json,
     file_json,
     folder_json,
@@ -18,6 +17,8 @@ from everfind_core.json_form import (
     search_json,
     status_json,
 )
+from everfind_core.answers.text_form import gather_text, search_text
+from everfind_core.errors import EverfindError, FileNotIndexableError, FolderNotFoundError, InvalidRequestError
 from everfind_core.model import (
     FileText,
     Folder,
@@ -28,8 +29,8 @@ from everfind_core.model import (
     SearchMode,
     SearchRequest,
 )
-from everfind_core.text_form import gather_text, search_text
-from everfind_gateway.folders import find_folder
+from everfind_gateway.config.folders import find_folder
+from everfind_gateway.config.settings import Settings
 from everfind_gateway.listing import indexed_files
 from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp import file_cursor, outputs, text
@@ -43,7 +44,6 @@ from everfind_gateway.requests import (
     search_request,
     searchable_folders,
 )
-from everfind_gateway.settings import Settings
 
 WHOLE_FILE_LINES = 400
 RANGE_LINES = 2_000

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from everfind_core.errors import ConfigError
-from everfind_core.parsed_json import parse_json
+from everfind_core.files.parsed_json import parse_json
 
 MAX_BYTES = 1 << 20
 

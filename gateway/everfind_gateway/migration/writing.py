@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from everfind_core.errors import FolderExistsError, InvalidRequestError
+from everfind_core.files.paths import encode_os_path
+from everfind_core.files.whole import replace_file
 from everfind_core.folder_rules import check_globs
-from everfind_core.paths import encode_os_path
-from everfind_core.whole_files import replace_file
 from everfind_core.wrong_values import what_is_wrong
-from everfind_gateway import config_files
-from everfind_gateway.folders import add_folders, parse_folders
+from everfind_gateway.config import files as config_files
+from everfind_gateway.config.folders import add_folders, parse_folders
+from everfind_gateway.config.setting_values import SettingValues, project_settings
 from everfind_gateway.migration.plan import LeftOut, Plan, WantedFolder
-from everfind_gateway.setting_values import SettingValues, project_settings
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everfind_core.model import Calibration, Floor
-from everfind_core.numbers import count
+from everfind_core.text.numbers import count
 
 _ORIGINS = {
     "settings": "from the settings",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from everfind_core.numbers import by_reason, count, duration
+from everfind_core.text.numbers import by_reason, count, duration
 from everfind_gateway.evaluation.report import Share
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from everfind_core.answers.text_form import further_place, further_title
 from everfind_core.model import FurtherFile
-from everfind_core.text_form import further_place, further_title
 
 
 def further_lines(files: Iterable[FurtherFile]) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from everfind_core.answers.text_form import further_list, semantic_part
+from everfind_core.files.paths import shown_path
 from everfind_core.model import Hit, SearchAnswer
-from everfind_core.numbers import by_reason, count
-from everfind_core.paths import shown_path
-from everfind_core.text_form import further_list, semantic_part
+from everfind_core.text.numbers import by_reason, count
 from everfind_gateway.render.further import further_lines
 from everfind_gateway.render.links import file_url
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line
@@ -78,7 +78,7 @@ def term_pattern(query: str) -> re.Pattern[str] | None:
 
     Words that say nothing of what is asked are no help to the eye: they count where there is no other.
     """
-    from everfind_core.lexical import query_terms  # an answer in JSON need not wait for it
+    from everfind_core.text.lexical import query_terms  # an answer in JSON need not wait for it
 
     given = [term for term in query_terms(query) if len(term) >= _MIN_TERM or not term.isascii()]
     telling = [term for term in given if term not in _function_words()]
@@ -88,7 +88,7 @@ def term_pattern(query: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=1)
 def _function_words() -> frozenset[str]:
-    from everfind_core.stemming import stem
+    from everfind_core.text.stemming import stem
 
     return frozenset(map(stem, _FUNCTION_WORDS.split()))
 

@@ -7,7 +7,7 @@ import socket
 import sys
 from urllib.parse import quote
 
-from everfind_core.paths import decode_os_path
+from everfind_core.files.paths import decode_os_path
 from everfind_gateway.render.streams import is_terminal
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from everfind_core.answers.text_form import semantic_part
 from everfind_core.model import Hit, RelatedAnswer, RelatedHit
-from everfind_core.numbers import count
-from everfind_core.text_form import semantic_part
+from everfind_core.text.numbers import count
 from everfind_gateway.render.hits import around_match, location
 from everfind_gateway.render.links import file_url
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note, one_line

@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from everfind_core.files.paths import printable, shown_path
 from everfind_core.model import (
     FileFailed,
     FileProcessed,
@@ -16,8 +17,7 @@ from everfind_core.model import (
     IndexReport,
     RunEvent,
 )
-from everfind_core.numbers import by_reason, count, duration
-from everfind_core.paths import printable, shown_path
+from everfind_core.text.numbers import by_reason, count, duration
 from everfind_gateway.render.calibration import run_line
 from everfind_gateway.render.hits import location
 from everfind_gateway.render.streams import emit, harmless, is_terminal, note

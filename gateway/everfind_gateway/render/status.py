@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
+from everfind_core.answers.text_form import semantic_part
+from everfind_core.files.paths import printable, shown_path
 from everfind_core.model import (
     Coverage,
     FolderStatus,
@@ -14,10 +16,8 @@ from everfind_core.model import (
     SkippedFile,
     WorkspaceStatus,
 )
-from everfind_core.model_registry import facts_of
-from everfind_core.numbers import by_reason, count, duration, size
-from everfind_core.paths import printable, shown_path
-from everfind_core.text_form import semantic_part
+from everfind_core.noise.model_registry import facts_of
+from everfind_core.text.numbers import by_reason, count, duration, size
 from everfind_gateway.render.calibration import floor_line
 from everfind_gateway.render.hits import location
 

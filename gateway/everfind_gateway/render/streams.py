@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from everfind_core.errors import StorageError
-from everfind_core.paths import printable
+from everfind_core.files.paths import printable
 
 _NOT_IN_JSON = re.compile(r"[\x7f-\x9f\ud800-\udfff]")
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from everfind_gateway.file_edits import edit_text, json_object, json_text, left_alone
+from everfind_gateway.config.file_edits import edit_text, json_object, json_text, left_alone
 
 FILE = ".claude/settings.local.json"
 EVENT = "PostToolUse"

@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from everfind_core.errors import FolderUnusableError, InvalidRequestError
+from everfind_core.files.paths import encode_os_path
 from everfind_core.folder_rules import check_globs
-from everfind_core.paths import encode_os_path
-from everfind_gateway import config_files, project_trust
-from everfind_gateway.file_edits import edit_text
-from everfind_gateway.folders import add_folders
+from everfind_gateway.config import files as config_files
+from everfind_gateway.config import project_trust
+from everfind_gateway.config.file_edits import edit_text
+from everfind_gateway.config.folders import add_folders
+from everfind_gateway.config.settings import check_project_file
 from everfind_gateway.mcp import registration
 from everfind_gateway.scaffold import editor_hook
-from everfind_gateway.settings import check_project_file
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument

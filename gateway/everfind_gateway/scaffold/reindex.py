@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from everfind_core.errors import EverfindError
-from everfind_core.file_locks import try_file_lock
-from everfind_core.parsed_json import parse_json
-from everfind_core.paths import encode_os_path
+from everfind_core.files.locks import try_file_lock
+from everfind_core.files.parsed_json import parse_json
+from everfind_core.files.paths import encode_os_path
 
 if TYPE_CHECKING:
-    from everfind_gateway.settings import Settings
+    from everfind_gateway.config.settings import Settings
 
 QUIET_SECONDS = 2.0
 """A run starts when no edit has come for so long …"""

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import platformdirs
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
+from everfind_core.index.object_place import ObjectPlace, checked_directory
 from everfind_core.model import HIDDEN_STATUSES
-from everfind_core.object_place import ObjectPlace, checked_directory
 from everfind_gateway.setting_groups.field import STRICT, setting
 
 

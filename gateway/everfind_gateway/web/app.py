@@ -18,22 +18,22 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from everfind_core.errors import ErrorKind, EverfindError, InternalError, InvalidRequestError
-from everfind_core.parsed_json import parse_json
-from everfind_gateway.http_server import has_token, security
+from everfind_core.files.parsed_json import parse_json
 from everfind_gateway.mcp.arguments import GatherArguments, parse, split_workspace
 from everfind_gateway.mcp.calls import Call, Result, Threads
 from everfind_gateway.mcp.corpora import in_workspace
 from everfind_gateway.mcp.tools import READING_TOOLS
+from everfind_gateway.server.http_server import has_token, security
 from everfind_gateway.web.marks import pieces
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from everfind_core.json_form import Json
-    from everfind_gateway.http_server import HttpOptions
+    from everfind_core.answers.json_form import Json
     from everfind_gateway.mcp.corpora import Corpora
     from everfind_gateway.mcp.corpus import Corpus
     from everfind_gateway.mcp.tools import Tool
+    from everfind_gateway.server.http_server import HttpOptions
 
 MAX_BODY: Final = 65_536
 TOOLS: Final[Mapping[str, Tool]] = {

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from everfind_core.errors import ConfigError, EverfindError
+from everfind_core.index.table_size import table_size
 from everfind_core.model import WorkspaceStatus
-from everfind_core.table_size import table_size
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

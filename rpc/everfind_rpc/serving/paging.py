@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.files.parsed_json import parse_json
 from everfind_core.model import FileRef
-from everfind_core.parsed_json import parse_json
 
 T = TypeVar("T")
 

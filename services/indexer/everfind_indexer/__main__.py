@@ -13,11 +13,11 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from everfind_core.index_directory import check_writable
+from everfind_core.files.paths import encode_os_path
+from everfind_core.index.directory import check_writable
+from everfind_core.index.object_place import ObjectPlace, checked_directory
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import Folder
-from everfind_core.object_place import ObjectPlace, checked_directory
-from everfind_core.paths import encode_os_path
-from everfind_core.store_backends import StoreChoice
 from everfind_rpc.serving.service import Service
 from everfind_rpc.serving.service_main import ServiceSettings, comma_separated, run_service
 

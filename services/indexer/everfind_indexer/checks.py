@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.files.paths import check_relative
 from everfind_core.model import IndexRequest
-from everfind_core.paths import check_relative
 
 
 def check_run(request: IndexRequest) -> None:

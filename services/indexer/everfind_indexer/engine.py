@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from everfind_core.calibration import LEAST_CHUNKS
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissingError, InvalidRequestError
+from everfind_core.files.globs import compile_globs
+from everfind_core.files.paths import encode_os_path
 from everfind_core.folder_rules import check_allowed, check_globs, check_name, directory_of, named_folder
-from everfind_core.globs import compile_globs
-from everfind_core.index_directory import CATALOG, current_index
+from everfind_core.index.directory import CATALOG, current_index
 from everfind_core.model import (
     AddFolderRequest,
     Calibration,
@@ -32,13 +32,13 @@ from everfind_core.model import (
     RemoveFolderRequest,
     WorkspaceStatus,
 )
-from everfind_core.paths import encode_os_path
+from everfind_core.noise.calibration import LEAST_CHUNKS
 from everfind_core.ports import Chunker, Embedder, EventSink
 from everfind_core.workspaces import check_workspace
-from everfind_indexer.catalog import Catalog
 from everfind_indexer.checks import check_run
 from everfind_indexer.folder_file import FolderFile, FolderSource
 from everfind_indexer.grep import grep
+from everfind_indexer.index.catalog import Catalog
 from everfind_indexer.recent import RecentDocuments
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
@@ -47,10 +47,10 @@ from everfind_indexer.status import workspace_status
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from everfind_core.archive import Header
-    from everfind_indexer.target import StoreOpener
-    from everfind_indexer.workers import WorkersOpener
-    from everfind_indexer.writing import Writing
+    from everfind_core.index.archive import Header
+    from everfind_indexer.index.target import StoreOpener
+    from everfind_indexer.running.workers import WorkersOpener
+    from everfind_indexer.running.writing import Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class IndexEngine:
             IndexMissingError, IndexDamagedError: there is none that can be read.
             StorageError: the file cannot be written.
         """
-        from everfind_indexer.exporting import export_index  # loads the store's library
+        from everfind_indexer.index.exporting import export_index  # loads the store's library
 
         return export_index(self._settings.index_directory, target)
 
@@ -198,12 +198,12 @@ class IndexEngine:
 
         Raises:
             ArchiveUnusableError, IndexIncompatibleError, FolderNotFoundError, InvalidRequestError, StorageError: see
-                :func:`everfind_indexer.importing.import_index`.
+                :func:`everfind_indexer.index.importing.import_index`.
         """
         return self._writing().import_archive(source, overwrite=overwrite, cancel=cancel or Cancellation())
 
     def _stale(self, now: _View) -> Sequence[HealthFinding]:
-        from everfind_indexer.comparing import stale_findings
+        from everfind_indexer.running.comparing import stale_findings
 
         return stale_findings(self._settings.index_directory, now.settings.folders, now.sources)
 
@@ -225,7 +225,7 @@ class IndexEngine:
         return [now.sources.folder(name) for name in dict.fromkeys(request.folders)]
 
     def _writing(self) -> Writing:
-        from everfind_indexer.writing import Writing  # whoever only reads files does not wait for it to load
+        from everfind_indexer.running.writing import Writing  # whoever only reads files does not wait for it to load
 
         now = self._now()
         writing = Writing(now.settings, now.sources, self._embedder, self._chunker, self._open_store, self.folders)

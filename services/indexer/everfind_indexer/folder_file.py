@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from everfind_core.errors import ConfigError, InvalidRequestError
+from everfind_core.files.parsed_json import OTHER_SHAPE, convert, parse_json
+from everfind_core.files.paths import encode_os_path
+from everfind_core.files.whole import FileStamp, file_stamp
 from everfind_core.folder_rules import indexed_folders, new_name
-from everfind_core.index_directory import FOLDERS, write_json
+from everfind_core.index.directory import FOLDERS, write_json
 from everfind_core.model import Folder
-from everfind_core.parsed_json import OTHER_SHAPE, convert, parse_json
-from everfind_core.paths import encode_os_path
-from everfind_core.whole_files import FileStamp, file_stamp
 
 FORMAT = 1
 _UNREAD: FileStamp = (-1, -1)

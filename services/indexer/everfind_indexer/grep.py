@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError
-from everfind_core.globs import compile_globs
+from everfind_core.files.globs import compile_globs
 from everfind_core.model import FileRef, GrepAnswer, GrepMatch, GrepRequest
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.extractors import Extraction

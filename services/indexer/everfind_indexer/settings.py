@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from everfind_core.index.object_place import ObjectPlace
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.lifecycle import DEFAULT_VOCABULARY, Vocabulary
 from everfind_core.model import Folder, LineKind, ModelInfo
-from everfind_core.object_place import ObjectPlace
 from everfind_core.ports import ChunkLimits
-from everfind_core.store_backends import StoreChoice
-from everfind_indexer.sizes import DEFAULT_SIZES, SizeLimits
+from everfind_indexer.files.sizes import DEFAULT_SIZES, SizeLimits
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,17 @@ from typing import TypedDict
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, FolderUnusableError, InvalidRequestError
+from everfind_core.files.paths import check_relative, encode_os_path
 from everfind_core.model import Document, FileRef, FileText, Folder, ReadFileRequest
-from everfind_core.paths import check_relative, encode_os_path
 from everfind_core.ports import NotExtractedError
-from everfind_core.secrets import mask_secrets
+from everfind_core.text.secrets import mask_secrets
 from everfind_indexer.discovery import Discovery, discover, is_indexable
 from everfind_indexer.extractors import Extraction, claims
 from everfind_indexer.extractors.formats import extension_of
-from everfind_indexer.reading import RawFile, open_root, read_file
+from everfind_indexer.files.reading import RawFile, open_root, read_file
+from everfind_indexer.files.sizes import SizeLimits
 from everfind_indexer.recent import RecentDocuments
 from everfind_indexer.settings import IndexerSettings
-from everfind_indexer.sizes import SizeLimits
 
 MAX_LINES = 5_000
 MAX_CHARACTERS = 500_000

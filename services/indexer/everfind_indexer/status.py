@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from contextlib import closing
 
 from everfind_core import __version__
-from everfind_core.calibration import as_used, floor_of
-from everfind_core.disk_use import bytes_below
 from everfind_core.errors import IndexMissingError
-from everfind_core.index_directory import (
+from everfind_core.files.disk_use import bytes_below
+from everfind_core.index.directory import (
     CATALOG,
     FolderCoverage,
     IndexLocation,
     current_index,
 )
+from everfind_core.index.table_size import table_size
+from everfind_core.index.watch_state import WatchState, read_watch_state, with_waiting
 from everfind_core.model import Coverage, FolderStatus, HealthFinding, ModelInfo, WorkspaceStatus
-from everfind_core.table_size import table_size
-from everfind_core.watch_state import WatchState, read_watch_state, with_waiting
-from everfind_indexer.catalog import Catalog
-from everfind_indexer.findings import document_findings, store_findings, table_findings
-from everfind_indexer.lock import lock_holder
+from everfind_core.noise.calibration import as_used, floor_of
+from everfind_indexer.index.catalog import Catalog
+from everfind_indexer.index.findings import document_findings, store_findings, table_findings
+from everfind_indexer.index.lock import lock_holder
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
 
@@ -87,7 +87,7 @@ def _folders(
 
 
 def _verified(location: IndexLocation) -> list[HealthFinding]:
-    from everfind_indexer.repairing import findings_of  # loads the store's library
+    from everfind_indexer.index.repairing import findings_of  # loads the store's library
 
     return findings_of(location)
 

@@ -11,8 +11,8 @@ import time
 from importlib import import_module
 from typing import IO
 
-from everfind_core.parsed_json import parse_json
-from everfind_indexer.confined import allow_processor_time, confine
+from everfind_core.files.parsed_json import parse_json
+from everfind_indexer.processes.limits import allow_processor_time, confine
 
 MEMORY_BYTES = 1 << 29
 """Address space of the process: a text of ten times the largest size that is read by default takes half."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from everfind_core.fusion import RRF_K
+from everfind_core.index.object_place import SCHEME, ObjectPlace
 from everfind_core.model import HIDDEN_STATUSES
-from everfind_core.object_place import SCHEME, ObjectPlace
+from everfind_core.ranking.fusion import RRF_K
 from everfind_rpc.serving.service import Service
 from everfind_rpc.serving.service_main import ServiceSettings, comma_separated, run_service
 from everfind_searcher.settings import Fusion, SearcherSettings
@@ -84,8 +84,8 @@ def _open(settings: SearcherServerSettings, stack: contextlib.ExitStack) -> Sequ
     from everfind_rpc.channel import Connection
     from everfind_rpc.clients import embedder, indexer, reranker
     from everfind_rpc.json_api import read_key
+    from everfind_searcher.asking.expansion import open_expander
     from everfind_searcher.engine import OptionalModels, SearchEngine
-    from everfind_searcher.expansion import open_expander
     from everfind_searcher.servicer import searcher_service
     from everfind_searcher.status import index_status
     from everfind_searcher.store import open_reader

@@ -8,15 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from everfind_core.index_directory import (
+from everfind_core.index.directory import (
     POINTER,
     IndexCoverage,
     IndexLocation,
     current_index,
 )
+from everfind_core.index.sqlite_schema import DATABASE
+from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.ports import ChunkReader, ChunkSnapshot
-from everfind_core.sqlite_schema import DATABASE
-from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_searcher.settings import SearcherSettings
 
 ReaderOpener = Callable[[Path], ChunkReader]

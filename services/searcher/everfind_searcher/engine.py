@@ -8,9 +8,9 @@ from functools import partial
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexDamagedError, IndexMissingError
-from everfind_core.index_directory import IndexCoverage
-from everfind_core.lexical import REVISION as LEXICAL_REVISION
-from everfind_core.manifest import Recipe, check_recipe
+from everfind_core.index.directory import IndexCoverage
+from everfind_core.index.manifest import Recipe, check_recipe
+from everfind_core.index.watch_state import read_watch_state, with_waiting
 from everfind_core.model import (
     Filters,
     GatherAnswer,
@@ -24,27 +24,27 @@ from everfind_core.model import (
 )
 from everfind_core.ports import Embedder, Reranker, SourceReader
 from everfind_core.ranking import read_query
-from everfind_core.secrets import REVISION as SECRETS_REVISION
-from everfind_core.watch_state import read_watch_state, with_waiting
+from everfind_core.text.lexical import REVISION as LEXICAL_REVISION
+from everfind_core.text.secrets import REVISION as SECRETS_REVISION
 from everfind_core.workspaces import check_workspace
-from everfind_searcher.asking import QuestionReader
-from everfind_searcher.budget import Budget, Form, SearchForm, counter
-from everfind_searcher.checks import check_folders, check_gather, check_search
+from everfind_searcher.answering.budget import Budget, Form, SearchForm, counter
+from everfind_searcher.answering.cursor import decode_cursor
+from everfind_searcher.answering.gathering import Gatherer
+from everfind_searcher.answering.hits import roots_for
+from everfind_searcher.answering.paging import paged
+from everfind_searcher.asking.checks import check_folders, check_gather, check_search
+from everfind_searcher.asking.expansion import Expander
+from everfind_searcher.asking.reader import QuestionReader
+from everfind_searcher.asking.waiting import wait_for_changes
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
-from everfind_searcher.cursor import decode_cursor
-from everfind_searcher.expansion import Expander
-from everfind_searcher.finding import Finder, Found
-from everfind_searcher.gathering import Gatherer
-from everfind_searcher.hits import roots_for
-from everfind_searcher.limits import limits_of
-from everfind_searcher.paging import paged
-from everfind_searcher.ranking import Ranked, admit
+from everfind_searcher.ordering.finding import Finder, Found
+from everfind_searcher.ordering.limits import limits_of
+from everfind_searcher.ordering.ranking import Ranked, admit
+from everfind_searcher.ordering.reranking import reranked
 from everfind_searcher.related.answering import answer_related
 from everfind_searcher.related.hop import with_hop
 from everfind_searcher.related.requests import check_related
-from everfind_searcher.reranking import reranked
 from everfind_searcher.settings import SearcherSettings
-from everfind_searcher.waiting import wait_for_changes
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from everfind_core.errors import EverfindError, IndexMissingError
-from everfind_core.index_directory import INDEXES, POINTER, storage_error, write_json
-from everfind_core.object_place import ObjectPlace
-from everfind_core.published import PUBLISHED, Published, decoded
+from everfind_core.index.directory import INDEXES, POINTER, storage_error, write_json
+from everfind_core.index.object_place import ObjectPlace
+from everfind_core.index.published import PUBLISHED, Published, decoded
 from everfind_rpc.objects import Objects
 from everfind_searcher.store.remote import REMOTE, RemoteTable
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everfind_core.fusion import RRF_K
 from everfind_core.model import HIDDEN_STATUSES
+from everfind_core.ranking.fusion import RRF_K
 
 if TYPE_CHECKING:
     from everfind_searcher.published import PublishedIndex

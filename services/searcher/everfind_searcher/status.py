@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from everfind_core import __version__
 from everfind_core.errors import IndexMissingError
-from everfind_core.index_directory import current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.watch_state import read_watch_state, with_waiting
 from everfind_core.model import Coverage, FolderStatus, WorkspaceStatus
-from everfind_core.watch_state import read_watch_state, with_waiting
 from everfind_searcher.current import ReaderOpener
 from everfind_searcher.settings import SearcherSettings
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from everfind_core.calibration import Noise, as_used, calibration_of, floor_of, measure_noise
 from everfind_core.model import Floor, ModelInfo
-from everfind_core.probes import PROBES
+from everfind_core.noise.calibration import Noise, as_used, calibration_of, floor_of, measure_noise
+from everfind_core.noise.probes import PROBES
 from everfind_core.ranking.admission import chance
 
 UNKNOWN = ModelInfo("somebody/new-model", "1", 384, 256, "mean")

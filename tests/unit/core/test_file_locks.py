@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.file_locks import is_locked, try_file_lock, try_lock
+from everfind_core.files.locks import is_locked, try_file_lock, try_lock
 
 
 def test_one_holds_a_lock_until_its_block_ends(tmp_path: Path) -> None:

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from everfind_core import index_directory
 from everfind_core.errors import EverfindError
-from everfind_core.index_directory import current_index
-from everfind_core.manifest import Manifest, Recipe
+from everfind_core.index import directory as index_directory
+from everfind_core.index.directory import current_index
+from everfind_core.index.manifest import Manifest, Recipe
+from everfind_core.index.published import Published, decoded
+from everfind_core.index.watch_state import WATCH_STATE, following, read_watch_state
+from everfind_core.index.written_files import WRITTEN, read_written
 from everfind_core.model import Calibration, ModelInfo
-from everfind_core.published import Published, decoded
 from everfind_core.tuning import Tuning, read_tuning
-from everfind_core.watch_state import WATCH_STATE, following, read_watch_state
-from everfind_core.written_files import WRITTEN, read_written
 from everfind_indexer.folder_file import FolderFile
 from everfind_rpc.auth import Scope, Token, TokenFile
 

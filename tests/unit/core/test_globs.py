@@ -14,8 +14,8 @@ from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from everfind_core.errors import InvalidRequestError
-from everfind_core.glob_regexes import bounded
-from everfind_core.globs import MAX_GLOB, RUST, compile_globs, glob_regex
+from everfind_core.files.glob_regexes import bounded
+from everfind_core.files.globs import MAX_GLOB, RUST, compile_globs, glob_regex
 
 PATHS = (
     "#a.txt", "!a.txt", "a", "a/b", "a/b/c.py", "docs/x.md", "src/test_a.py", "src/x/test_b.py", "a[1].txt", "a1.txt",

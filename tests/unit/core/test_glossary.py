@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfind_core.glossary import Glossed, glossed
+from everfind_core.text.glossary import Glossed, glossed
 
-LINES = (files("everfind_core") / "glossary.txt").read_text(encoding="utf-8").splitlines()
+LINES = (files("everfind_core.text") / "glossary.txt").read_text(encoding="utf-8").splitlines()
 
 
 def test_each_line_is_a_chinese_word_and_english_ones_and_each_word_stands_once() -> None:

@@ -14,7 +14,7 @@ from everfind_core.errors import (
     StorageError,
     StorageFullError,
 )
-from everfind_core.index_directory import (
+from everfind_core.index.directory import (
     GENERATIONS_PER_INDEX,
     FolderCoverage,
     IndexCoverage,
@@ -26,7 +26,7 @@ from everfind_core.index_directory import (
     storage_error,
     write_json,
 )
-from everfind_core.manifest import FORMAT, Manifest, Recipe
+from everfind_core.index.manifest import FORMAT, Manifest, Recipe
 from everfind_core.model import Coverage, Folder, ModelInfo
 
 MODEL = ModelInfo("m", "r", 384, 256, "mean")

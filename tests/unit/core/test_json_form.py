@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from everfind_core import json_form
+from everfind_core.answers import json_form
 from everfind_core.model import (
     Abstention,
     Calibration,

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.files.parsed_json import convert, parse_json
+from everfind_core.index.watch_state import WATCH_STATE, WatchState, following, read_watch_state
 from everfind_core.model import SearchRequest
-from everfind_core.parsed_json import convert, parse_json
-from everfind_core.watch_state import WATCH_STATE, WatchState, following, read_watch_state
 from everfind_rpc.serving.paging import key_of
-from everfind_searcher.cursor import decode_cursor
+from everfind_searcher.answering.cursor import decode_cursor
 
 ROOT = Path(__file__).resolve().parents[3]
 DEEP = "[" * 100_000
@@ -117,4 +117,4 @@ def test_there_is_one_parser() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == "json"
     }
-    assert parsing == {"core/everfind_core/parsed_json.py"}
+    assert parsing == {"core/everfind_core/files/parsed_json.py"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfind_core.errors import InvalidRequestError
-from everfind_core.paths import check_relative, decode_path, encode_path, printable, shown_path, typed_path
+from everfind_core.files.paths import check_relative, decode_path, encode_path, printable, shown_path, typed_path
 
 PIECES = st.sampled_from(
     [b"%", b"2", b"5", b"A", b"f", b"\xff", b"\xc3", b"\xa9", "é".encode(), b"/", b"a b", b"\n", "😀".encode()]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError
-from everfind_core.published import Published, decoded
+from everfind_core.index.published import Published, decoded
 
 TOLD = Published(
     "ab12", "000003", 7, {"manifest.json": {"format": 1}, "coverage.json": {"folders": []}}, 5.0, {"x": 1.0}

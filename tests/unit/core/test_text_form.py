@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from everfind_core.answers.text_form import passage_text
 from everfind_core.model import Hit, Passage
-from everfind_core.text_form import passage_text
 from tests.support.gateway import make_hit
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.whole_files import is_disk_full, replace_file, replaced
+from everfind_core.files.whole import is_disk_full, replace_file, replaced
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644])

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everfind_core.paths import encode_path
+from everfind_core.files.paths import encode_path
 from everfind_indexer.discovery import discover
 from everfind_indexer.discovery import git as git_module
 

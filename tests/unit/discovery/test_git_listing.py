@@ -15,7 +15,7 @@ from everfind_core.errors import CancelledError
 from everfind_core.model import SkipReason
 from everfind_indexer.discovery import Discovery, discover, is_indexable
 from everfind_indexer.discovery import git as git_module
-from everfind_indexer.sizes import SizeLimits
+from everfind_indexer.files.sizes import SizeLimits
 
 Git = Callable[..., bytes]
 Write = Callable[[Mapping[str, str | bytes]], None]

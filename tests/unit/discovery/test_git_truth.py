@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everfind_core.paths import encode_path
+from everfind_core.files.paths import encode_path
 from everfind_indexer.discovery import discover
 
 NAMES = ["a", "b", "Foo", "foo", "foo.txt", "x.log", "keep", ".h", "a[1]", "é", "e\u0301", "sp ace", "b!", "#c", "*s"]

@@ -14,11 +14,11 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, ConfigError, FolderUnusableError, InvalidRequestError
+from everfind_core.files.paths import encode_path
 from everfind_core.model import SkipReason
-from everfind_core.paths import encode_path
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.discovery import Discovery, discover
-from everfind_indexer.reading import read_file
+from everfind_indexer.files.reading import read_file
 
 Write = Callable[[Mapping[str, str | bytes]], None]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from everfind_gateway.cli import main, runtime
-from everfind_gateway.settings import Settings
+from everfind_gateway.config.settings import Settings
 from tests.support.gateway import FakeEngines, Outcome
 from tests.support.isolation import isolate
 

@@ -14,8 +14,8 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError
 from everfind_core.model import Coverage, SearchAnswer, SearchRequest
 from everfind_gateway import AsyncCorpus
+from everfind_gateway.config.settings import load_settings
 from everfind_gateway.mcp import corpus as current
-from everfind_gateway.settings import load_settings
 
 
 @dataclass

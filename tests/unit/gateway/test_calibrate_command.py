@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import everfind_embedder
-from everfind_core.calibration import LEAST_CHUNKS
+from everfind_core.noise.calibration import LEAST_CHUNKS
 from tests.support.fakes import FakeEmbedder
 from tests.support.gateway import Outcome
 from tests.support.notes import KNOWN

@@ -24,13 +24,13 @@ from everfind_core.errors import (
     PermissionDeniedError,
     error_classes,
 )
-from everfind_core.index_directory import (
+from everfind_core.index.directory import (
     FolderCoverage,
     IndexCoverage,
     create_index,
     make_current,
 )
-from everfind_core.manifest import Manifest, Recipe
+from everfind_core.index.manifest import Manifest, Recipe
 from everfind_core.model import (
     AddFolderRequest,
     Coverage,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import UnavailableError
-from everfind_gateway.settings import load_settings
+from everfind_gateway.config.settings import load_settings
 from tests.support.gateway import FakeEngines, Outcome
 
 Run = Callable[..., Outcome]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from everfind_core.model import IndexRequest
-from everfind_gateway import local
+from everfind_gateway.config.settings import load_settings
 from everfind_gateway.requests import SearchOptions, search_request
-from everfind_gateway.settings import load_settings
-from everfind_gateway.workspace import open_workspace
+from everfind_gateway.wiring import local
+from everfind_gateway.wiring.workspace import open_workspace
 from tests.support.fakes import FakeEmbedder
 
 

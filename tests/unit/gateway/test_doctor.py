@@ -10,16 +10,16 @@ import pytest
 
 import everfind_embedder
 from everfind_core.errors import IndexDamagedError
-from everfind_core.index_directory import INDEXES
+from everfind_core.index.directory import INDEXES
+from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.model import HealthFinding, IndexRequest, Severity
-from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_core.tuning import Tuning, write_tuning
 from everfind_embedder.processor import processor_name
 from everfind_embedder.quota import cpu_quota
+from everfind_gateway.config.settings import Settings, load_settings
 from everfind_gateway.doctor import check_index, check_languages, check_outgoing, check_speed, examine
 from everfind_gateway.languages import foreign_language
-from everfind_gateway.settings import Settings, load_settings
-from everfind_gateway.workspace import open_workspace
+from everfind_gateway.wiring.workspace import open_workspace
 from tests.support.fakes import FakeEmbedder
 from tests.support.notes import KNOWN
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import EXIT_CODES
-from everfind_gateway.setting_values import setting_fields
+from everfind_gateway.config.setting_values import setting_fields
 from tests.support.gateway import FakeEngines, Outcome
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -18,10 +18,10 @@ from everfind_core.errors import ConfigError, IndexMissingError
 from everfind_core.model import Hit, SearchAnswer
 from everfind_gateway.cli import find
 from everfind_gateway.cli.find import asker
+from everfind_gateway.config.settings import Settings, load_settings
 from everfind_gateway.picker.app import Picker
 from everfind_gateway.picker.typed import Typed, parse
 from everfind_gateway.requests import SearchOptions
-from everfind_gateway.settings import Settings, load_settings
 from tests.support.gateway import FakeEngines, Outcome, make_hit
 
 FIRST, SECOND = make_hit(), make_hit("docs/b.md", symbol="", heading="Tokens > Refresh", start_line=2, end_line=3)
@@ -229,7 +229,7 @@ def test_it_leaves_a_server_for_the_next_one_where_that_is_wanted(
         started.append((settings.autostart_seconds, options))
         return True
 
-    monkeypatch.setattr("everfind_gateway.autostart.start_server", start)
+    monkeypatch.setattr("everfind_gateway.wiring.autostart.start_server", start)
     monkeypatch.setattr(find, "_check_terminal", lambda: None)
     monkeypatch.setattr(find, "_pick", lambda *_arguments, **_options: FIRST)
     assert everfind("find", "retry").code == 0

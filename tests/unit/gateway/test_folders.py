@@ -25,16 +25,16 @@ from everfind_core.errors import (
     UntrustedSettingError,
 )
 from everfind_core.folder_rules import is_readable
-from everfind_core.index_directory import (
+from everfind_core.index.directory import (
     FolderCoverage,
     IndexCoverage,
     create_index,
     make_current,
 )
-from everfind_core.manifest import Manifest, Recipe
+from everfind_core.index.manifest import Manifest, Recipe
 from everfind_core.model import Coverage, Folder
-from everfind_gateway.config_files import SettingsFile, read_project_file, read_user_file
-from everfind_gateway.folders import add_folders, find_folder, parse_folders, remove_folder
+from everfind_gateway.config.files import SettingsFile, read_project_file, read_user_file
+from everfind_gateway.config.folders import add_folders, find_folder, parse_folders, remove_folder
 from tests.support.gateway import MODEL
 
 COMMENTED = """\
@@ -230,8 +230,8 @@ def test_adds_at_the_same_time_lose_nothing(user_config: Path, home: Path) -> No
     for name in names:
         directory(name)
     script = (
-        "import sys, pathlib; from everfind_gateway.folders import add_folders; "
-        "from everfind_gateway.config_files import SettingsFile; "
+        "import sys, pathlib; from everfind_gateway.config.folders import add_folders; "
+        "from everfind_gateway.config.files import SettingsFile; "
         "p = pathlib.Path(sys.argv[1]); add_folders(SettingsFile(p, p.parent), [sys.argv[2]])"
     )
     running = [subprocess.Popen([sys.executable, "-c", script, str(user_config), name]) for name in names]

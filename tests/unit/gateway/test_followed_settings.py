@@ -8,9 +8,9 @@ import pytest
 
 from everfind_core.model import Folder
 from everfind_gateway.cli.serve import Followed
-from everfind_gateway.folders import add_folders
-from everfind_gateway.settings import Settings, load_settings
-from everfind_gateway.settings_folders import SettingsFolders
+from everfind_gateway.config.folders import add_folders
+from everfind_gateway.config.settings import Settings, load_settings
+from everfind_gateway.config.settings_folders import SettingsFolders
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from everfind_core import __version__
 from everfind_core.model import Coverage, Severity, WorkspaceStatus
-from everfind_gateway.running import Announcement
-from everfind_gateway.server_health import check_server_asked, check_server_here
-from everfind_gateway.settings import load_settings
+from everfind_gateway.config.settings import load_settings
+from everfind_gateway.server.server_health import check_server_asked, check_server_here
+from everfind_gateway.wiring.running import Announcement
 from tests.support.gateway import FakeEngines, Outcome
 
 STATUS = WorkspaceStatus("", "/srv/index", 1, (), Coverage())

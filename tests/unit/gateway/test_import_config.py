@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from everfind_core.errors import ConfigError
+from everfind_gateway.config.setting_values import SettingValues
+from everfind_gateway.config.settings import load_settings
 from everfind_gateway.migration import docs_rag, semantic_code, semantic_search
 from everfind_gateway.migration.writing import check
-from everfind_gateway.setting_values import SettingValues
-from everfind_gateway.settings import load_settings
 from tests.support.gateway import Outcome
 
 Run = Callable[..., Outcome]

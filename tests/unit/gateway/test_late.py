@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from everfind_gateway.late import Late, LateEmbedder
+from everfind_gateway.wiring.late import Late, LateEmbedder
 from tests.support.fakes import FakeEmbedder
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from everfind_core.model import Filters, IndexReport, IndexRequest, Relation, SearchAnswer, SearchMode, SearchRequest
-from everfind_gateway import local
+from everfind_gateway.config.settings import load_settings
 from everfind_gateway.doctor import examine
-from everfind_gateway.settings import load_settings
-from everfind_gateway.workspace import Workspace, open_workspace
+from everfind_gateway.wiring import local
+from everfind_gateway.wiring.workspace import Workspace, open_workspace
 from tests.support.fakes import FakeEmbedder
 
 OLD = "# Session cookies\n\nStatus: accepted\nDate: 2026-03-01\n\nThe wombat cookie lives for ten minutes.\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from everfind_gateway import local
-from everfind_gateway.models import Models
-from everfind_gateway.settings import Settings, load_settings
+from everfind_gateway.config.settings import Settings, load_settings
+from everfind_gateway.wiring import local
+from everfind_gateway.wiring.models import Models
 from tests.support.fakes import FakeEmbedder
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from everfind_gateway import local
-from everfind_gateway.settings import load_settings
+from everfind_gateway.config.settings import load_settings
+from everfind_gateway.wiring import local
 from tests.support.fakes import FakeEmbedder
 from tests.support.gateway import FakeEngines, Outcome
 

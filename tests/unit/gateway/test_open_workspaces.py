@@ -13,11 +13,11 @@ import pytest
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError, OverloadedError, UnavailableError, WorkspaceNotFoundError
 from everfind_core.model import Folder
-from everfind_gateway.folders import add_folders
-from everfind_gateway.named_workspaces import named_workspace
-from everfind_gateway.open_workspaces import Opened, OpenWorkspaces, Own
-from everfind_gateway.served import Place, Served
-from everfind_gateway.settings import Settings
+from everfind_gateway.config.folders import add_folders
+from everfind_gateway.config.named_workspaces import named_workspace
+from everfind_gateway.config.settings import Settings
+from everfind_gateway.server.open_workspaces import Opened, OpenWorkspaces, Own
+from everfind_gateway.server.served import Place, Served
 from everfind_rpc.auth import LOCAL, Principal, Scope
 from everfind_rpc.clients import searcher
 from everfind_rpc.serving.service import Call, Service

@@ -13,9 +13,9 @@ import pytest
 
 from everfind_core.errors import StorageFullError
 from everfind_gateway.cli import main
+from everfind_gateway.config.settings import load_settings
 from everfind_gateway.scaffold import reindex
 from everfind_gateway.scaffold.reindex import INTERVAL_SECONDS, QUIET_SECONDS, Edit, Notes, edited_file, work
-from everfind_gateway.settings import load_settings
 
 
 @pytest.fixture

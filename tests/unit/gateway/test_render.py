@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everfind_core.files.paths import encode_os_path
 from everfind_core.model import (
     Abstention,
     Coverage,
@@ -30,14 +31,13 @@ from everfind_core.model import (
     SemanticRank,
     Staleness,
 )
-from everfind_core.numbers import by_reason, count, duration, size
-from everfind_core.paths import encode_os_path
+from everfind_core.text.numbers import by_reason, count, duration, size
+from everfind_gateway.config.suggestions import did_you_mean
 from everfind_gateway.render import runs
 from everfind_gateway.render.hits import around_match, preview, remarks, show_answer, term_pattern
 from everfind_gateway.render.links import file_url
 from everfind_gateway.render.related import remarks as related_remarks
 from everfind_gateway.render.streams import OutputClosedError, emit, emit_json, harmless, note, one_line
-from everfind_gateway.suggestions import did_you_mean
 from tests.support.gateway import make_hit
 
 ANSWER = SearchAnswer("refresh token", 1, (make_hit(), make_hit("b/" * 60 + "long.py")), Coverage(2, 3))

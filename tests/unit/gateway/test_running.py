@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import InvalidRequestError
-from everfind_core.file_locks import is_locked
+from everfind_core.files.locks import is_locked
 from everfind_core.model import SearchRequest
-from everfind_gateway.running import (
+from everfind_gateway.wiring.running import (
     FILE,
     LOCK,
     Announcement,
@@ -22,7 +22,7 @@ from everfind_gateway.running import (
     running_server,
     server_lock,
 )
-from everfind_gateway.warm import WarmSearcher
+from everfind_gateway.wiring.warm import WarmSearcher
 from tests.support.gateway import FakeEngines
 
 ADDRESS = "127.0.0.1:50051"

@@ -11,8 +11,8 @@ import pytest
 
 from everfind_core.errors import ConfigError, FolderUnusableError, InvalidRequestError, UntrustedSettingError
 from everfind_gateway.cli import main
+from everfind_gateway.config.settings import load_settings
 from everfind_gateway.scaffold.project import Options, current, write
-from everfind_gateway.settings import load_settings
 
 HOOK = ("everfind", "hook")
 

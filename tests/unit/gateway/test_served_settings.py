@@ -9,7 +9,7 @@ import pytest
 
 from everfind_gateway.cli import mcp
 from everfind_gateway.cli.runtime import Runtime
-from everfind_gateway.settings import Settings
+from everfind_gateway.config.settings import Settings
 from tests.support.gateway import FakeEngines
 
 

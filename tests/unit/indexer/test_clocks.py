@@ -25,7 +25,7 @@ def texts(workspace: Workspace) -> dict[str, str]:
 def turn_clock(monkeypatch: pytest.MonkeyPatch, ns: int) -> None:
     """Let the clock that says when a file was looked at be wrong by so much."""
     right = time.time_ns
-    monkeypatch.setattr("everfind_indexer.looking.time.time_ns", lambda: right() + ns)
+    monkeypatch.setattr("everfind_indexer.running.looking.time.time_ns", lambda: right() + ns)
 
 
 @pytest.mark.parametrize("ns", [DAY_NS, -DAY_NS, 400 * DAY_NS, -400 * DAY_NS])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from everfind_core.model import FileRef, FileState, SkipReason
-from everfind_indexer.comparing import Difference, compared
-from everfind_indexer.found import FoundFile
+from everfind_indexer.files.found import FoundFile
+from everfind_indexer.running.comparing import Difference, compared
 
 MOMENT = 1_700_000_000_123_456_789
 LATER = MOMENT + 60_000_000_000

@@ -11,8 +11,8 @@ from everfind_core.errors import FileNotIndexableError
 from everfind_core.model import Document, GrepRequest, LineKind, ReadFileRequest, SkipReason
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.extractors import worker
+from everfind_indexer.files.sizes import SizeLimits
 from everfind_indexer.recent import RecentDocuments
-from everfind_indexer.sizes import SizeLimits
 from tests.support.indexing import Workspace
 from tests.unit.reading import document_samples as samples
 

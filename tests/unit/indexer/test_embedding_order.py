@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfind_indexer.embedding_order import RECENT_NS, by_likely_need
-from everfind_indexer.found import FoundFile
+from everfind_indexer.files.found import FoundFile
+from everfind_indexer.running.embedding_order import RECENT_NS, by_likely_need
 
 OLD = 1_700_000_000 * 10**9
 NAMES = st.sampled_from(

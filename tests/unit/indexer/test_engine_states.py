@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from everfind_core.errors import FolderUnusableError
-from everfind_core.index_directory import POINTER, current_index
+from everfind_core.index.directory import POINTER, current_index
 from everfind_core.lifecycle import settle
 from everfind_core.model import (
     FileProcessed,
@@ -28,9 +28,10 @@ from everfind_core.model import (
     SkipReason,
 )
 from everfind_core.ports import NotExtractedError
-from everfind_indexer import first_pass, looking, pipeline, settling, sources
+from everfind_indexer import sources
 from everfind_indexer.discovery import Discovery, discover
-from everfind_indexer.found import FoundFile
+from everfind_indexer.files.found import FoundFile
+from everfind_indexer.running import first_pass, looking, pipeline, settling
 from everfind_indexer.settings import IndexerSettings, KeptVectors
 from tests.support.indexing import KilledError, Workspace
 

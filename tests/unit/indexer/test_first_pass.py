@@ -11,7 +11,8 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, IndexIncompatibleError
-from everfind_core.index_directory import current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import (
     Coverage,
     Filters,
@@ -26,9 +27,8 @@ from everfind_core.model import (
     Vectors,
 )
 from everfind_core.ports import TokenIds
-from everfind_core.store_backends import StoreChoice
-from everfind_indexer import backlog, first_pass, pipeline, run, work
-from everfind_indexer.found import FoundFile
+from everfind_indexer.files.found import FoundFile
+from everfind_indexer.running import backlog, first_pass, pipeline, run, work
 from everfind_indexer.store.kinds import table_damage
 from tests.support.fakes import MODEL, FakeEmbedder
 from tests.support.real_index import RealIndex, write_notes

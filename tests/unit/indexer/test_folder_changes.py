@@ -9,11 +9,11 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, ConfigError, FolderNotFoundError, PermissionDeniedError
-from everfind_core.index_directory import FOLDERS
+from everfind_core.index.directory import FOLDERS
 from everfind_core.model import AddFolderRequest, Folder, IndexReport, IndexRequest, ModelInfo, RemoveFolderRequest
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.folder_file import FolderFile
-from everfind_indexer.lock import writer_lock
+from everfind_indexer.index.lock import writer_lock
 from tests.support.fakes import FakeEmbedder
 from tests.support.indexing import Workspace
 

@@ -11,12 +11,12 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import DeadlineExceededError, IndexLockedError, StorageError
-from everfind_indexer.lock import lock_holder, writer_lock
+from everfind_indexer.index.lock import lock_holder, writer_lock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from everfind_indexer.lock import writer_lock
+from everfind_indexer.index.lock import writer_lock
 with writer_lock(Path(sys.argv[1]), wait=False):
     print("held", flush=True)
     time.sleep(60)

@@ -7,9 +7,9 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError
 from everfind_core.model import FileRef, FileState, InputKind
 from everfind_core.ports import StoredChunk
-from everfind_indexer import pipeline
-from everfind_indexer.pipeline import Clock, Committed, Pipeline
-from everfind_indexer.preparing import PreparedFile, embedding_key
+from everfind_indexer.running import pipeline
+from everfind_indexer.running.pipeline import Clock, Committed, Pipeline
+from everfind_indexer.running.preparing import PreparedFile, embedding_key
 from tests.support.fakes import FakeEmbedder, FakeTokenizer, MemoryStore
 
 

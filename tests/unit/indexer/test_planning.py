@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from everfind_core.model import FileRef, FileState, SkipReason
 from everfind_indexer.discovery import FoundFile
-from everfind_indexer.planning import CLOCK_GRANULARITY_NS, outermost, plan
+from everfind_indexer.running.planning import CLOCK_GRANULARITY_NS, outermost, plan
 
 SECOND = 10**9
 FOUND = FoundFile("a", 100, 50 * SECOND, 60 * SECOND, 7)

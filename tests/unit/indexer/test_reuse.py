@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from everfind_core.model import FileRef, Folder
+from everfind_indexer.index.vectors import FILE
 from everfind_indexer.settings import IndexerSettings, KeptVectors
-from everfind_indexer.vectors import FILE
 from tests.support.indexing import Workspace
 
 TEXTS = {f"{n}.txt": f"text of file {n}\n" for n in range(6)}

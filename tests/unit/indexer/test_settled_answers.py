@@ -52,9 +52,9 @@ class Killable(LanceChunkWriter):
 
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("everfind_indexer.pipeline.BATCH_FILES", 4)
-    monkeypatch.setattr("everfind_indexer.work.GROUP_FILES", 4)
-    monkeypatch.setattr("everfind_indexer.run.COVERAGE_SECONDS", 0.0)
+    monkeypatch.setattr("everfind_indexer.running.pipeline.BATCH_FILES", 4)
+    monkeypatch.setattr("everfind_indexer.running.work.GROUP_FILES", 4)
+    monkeypatch.setattr("everfind_indexer.running.run.COVERAGE_SECONDS", 0.0)
     monkeypatch.setattr(Killable, "left", 10**9)
     corpus = tmp_path / "corpus"
     corpus.mkdir()
@@ -134,7 +134,7 @@ def test_a_run_that_was_killed_before_its_end_is_settled_by_the_next(
         raise KilledError
 
     with monkeypatch.context() as killed, pytest.raises(KilledError):
-        killed.setattr("everfind_indexer.run.settle_documents", die)
+        killed.setattr("everfind_indexer.running.run.settle_documents", die)
         run(corpus, directory)
     pending: list[int] = []
     with closing(

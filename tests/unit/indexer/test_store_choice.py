@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core import store_backends
 from everfind_core.errors import ConfigError, EverfindError, IndexIncompatibleError
-from everfind_core.index_directory import current_index
+from everfind_core.index import store_backends
+from everfind_core.index.directory import current_index
+from everfind_core.index.sqlite_schema import DATABASE
+from everfind_core.index.store_backends import StoreBackend, StoreChoice, load_problem
+from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.model import IndexRequest
-from everfind_core.sqlite_schema import DATABASE
-from everfind_core.store_backends import StoreBackend, StoreChoice, load_problem
-from everfind_core.store_schema import TABLE_DIRECTORY
 from tests.support.real_index import RealIndex, write_notes
 
 NOTES = 6

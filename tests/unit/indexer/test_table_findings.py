@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.table_size import TableSize, table_size
-from everfind_indexer.findings import table_findings
+from everfind_core.index.table_size import TableSize, table_size
+from everfind_indexer.index.findings import table_findings
 from tests.support.real_index import RealIndex, write_notes
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from everfind_indexer import vectors as module
-from everfind_indexer.preparing import embedding_key
+from everfind_indexer.index import vectors as module
+from everfind_indexer.index.vectors import FILE, VectorCache
+from everfind_indexer.running.preparing import embedding_key
 from everfind_indexer.settings import KeptVectors
-from everfind_indexer.vectors import FILE, VectorCache
 
 DIMENSIONS = 16
 DAY = 86_400.0
@@ -178,7 +178,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from test_vectors import DIMENSIONS, keys, some
 from everfind_indexer.settings import KeptVectors
-from everfind_indexer.vectors import VectorCache
+from everfind_indexer.index.vectors import VectorCache
 cache = VectorCache(KeptVectors(Path(sys.argv[1])), "m@1", DIMENSIONS)
 for n in range(60):
     texts = [f"{sys.argv[2]} {n} {m}" for m in range(20)] + [f"shared {n}"]

@@ -13,9 +13,9 @@ import pytest
 from everfind_core import __version__
 from everfind_core.chunking import TextChunker
 from everfind_core.errors import IndexIncompatibleError
-from everfind_core.manifest import Manifest, Recipe, is_upgrade
+from everfind_core.index.manifest import Manifest, Recipe, is_upgrade
 from everfind_core.model import IndexRequest
-from everfind_indexer.writing import UPGRADED
+from everfind_indexer.running.writing import UPGRADED
 from tests.support.fakes import MODEL
 from tests.support.real_index import RealIndex, write_notes
 

@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from everfind_core.index_directory import current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.model import IndexReport, SearchMode, SearchRequest
-from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_searcher.store.snapshot import LanceSnapshot
 from tests.support.real_index import RealIndex, write_notes
 

@@ -15,13 +15,13 @@ from everfind_core.chunking import TextChunker
 from everfind_core.errors import CancelledError, ConfigError, UnavailableError
 from everfind_core.model import Folder, IndexStage, InputKind
 from everfind_indexer.extractors import Extraction
-from everfind_indexer.found import FoundFile
-from everfind_indexer.looking import Changed, Looker, Vanished
-from everfind_indexer.pipeline import Clock
-from everfind_indexer.ray_workers import ray_workers
-from everfind_indexer.recipes import preparation
+from everfind_indexer.files.found import FoundFile
+from everfind_indexer.running.looking import Changed, Looker, Vanished
+from everfind_indexer.running.pipeline import Clock
+from everfind_indexer.running.ray_workers import ray_workers
+from everfind_indexer.running.recipes import preparation
+from everfind_indexer.running.workers import InProcess, LookTask, WorkerRecipe, worker_of
 from everfind_indexer.settings import IndexerSettings
-from everfind_indexer.workers import InProcess, LookTask, WorkerRecipe, worker_of
 from tests.support.fakes import FakeEmbedder
 from tests.support.real_index import write_notes
 

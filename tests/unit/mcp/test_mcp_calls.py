@@ -16,9 +16,9 @@ from mcp import Client
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, UnavailableError, error_classes
 from everfind_core.model import Filters, RelatedRequest, Relation
+from everfind_gateway.config.settings import Settings
 from everfind_gateway.mcp.calls import PROGRESS_SECONDS
 from everfind_gateway.setting_groups.serving import DEFAULT_TOOLS
-from everfind_gateway.settings import Settings
 from tests.support.agents import MODES, Served, serve_engines, text_of, write_config
 from tests.support.gateway import FakeEngines
 

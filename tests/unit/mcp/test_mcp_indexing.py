@@ -8,8 +8,8 @@ import pytest
 
 from everfind_core.errors import ConfigError, UntrustedSettingError
 from everfind_core.model import IndexRequest
+from everfind_gateway.config.settings import load_settings
 from everfind_gateway.setting_groups.serving import DEFAULT_TOOLS
-from everfind_gateway.settings import load_settings
 from tests.support.agents import Served, serve_engines, write_config
 from tests.support.gateway import FakeEngines
 

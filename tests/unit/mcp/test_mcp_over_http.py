@@ -18,9 +18,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from everfind_core.cancellation import Cancellation
-from everfind_gateway.http_server import HttpOptions, listen
 from everfind_gateway.mcp.http import PATH, application
 from everfind_gateway.mcp.server import build_server
+from everfind_gateway.server.http_server import HttpOptions, listen
 from tests.support.agents import MODES, Served
 from tests.support.gateway import FakeEngines
 

@@ -14,8 +14,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.files.paths import check_relative
 from everfind_core.model import FileRef, Folder, IndexedFile
-from everfind_core.paths import check_relative
 from everfind_gateway.mcp import resources
 from everfind_gateway.mcp.resources import file_uri, folder_uri, mime_type, parse_uri
 from tests.support.agents import Served, text_of

@@ -18,7 +18,7 @@ from everfind_gateway.mcp.arguments import NoArguments, input_schema
 from everfind_gateway.mcp.corpora import Corpora
 from everfind_gateway.mcp.resources import file_uri, folder_uri
 from everfind_gateway.mcp.server import build_server
-from everfind_gateway.served import Served as ServedWorkspaces
+from everfind_gateway.server.served import Served as ServedWorkspaces
 from tests.support.agents import Served, text_of
 from tests.support.workspaces import Opening, write_projects
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfind_core.model import FileRef
-from everfind_core.model_registry import MODELS, facts_of
+from everfind_core.noise.model_registry import MODELS, facts_of
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking import Candidate, Limits, admit
 from everfind_core.ranking.admission import (

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfind_core.model import FileRef
-from everfind_core.plain_words import plain_words
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.definitions import defines
 from everfind_core.ranking.features import Features, TermMatcher, longest_run, part_match, read_features
 from everfind_core.ranking.query import read_query
+from everfind_core.text.plain_words import plain_words
 
 
 def chunk(path: str, text: str = "", symbol: str = "") -> StoredChunk:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from everfind_core.model import SkipReason
 from everfind_core.ports import NotExtractedError
-from everfind_indexer.decoding import decode
+from everfind_indexer.extractors.decoding import decode
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 

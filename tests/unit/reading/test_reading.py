@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import FolderUnusableError, InvalidRequestError
+from everfind_core.files.paths import encode_path
 from everfind_core.model import SkipReason
-from everfind_core.paths import encode_path
 from everfind_core.ports import NotExtractedError
-from everfind_indexer import reading
-from everfind_indexer.reading import read_file
+from everfind_indexer.files import reading
+from everfind_indexer.files.reading import read_file
 
 LIMIT = 1_000
 

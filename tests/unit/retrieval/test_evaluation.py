@@ -40,11 +40,11 @@ from everfind_core.model import (
     WorkspaceStatus,
 )
 from everfind_core.ports import Embedder, EventSink
+from everfind_gateway.config.settings import Settings, load_settings
 from everfind_gateway.evaluation.labelled import read_set
 from everfind_gateway.evaluation.report import Share
 from everfind_gateway.evaluation.running import run_eval
 from everfind_gateway.render.evaluation import report_text
-from everfind_gateway.settings import Settings, load_settings
 
 
 def hit(folder: str, path: str, start: int = 1, score: float = 1.0) -> Hit:

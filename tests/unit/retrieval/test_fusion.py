@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfind_core.fusion import rrf
+from everfind_core.ranking.fusion import rrf
 
 RANKINGS = st.lists(st.lists(st.integers(0, 20), unique=True, max_size=15), max_size=4)
 

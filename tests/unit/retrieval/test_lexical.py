@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfind_core.lexical import MAX_QUERY_TERMS, MAX_TERM_LENGTH, document_terms, query_terms, written_terms
+from everfind_core.text.lexical import MAX_QUERY_TERMS, MAX_TERM_LENGTH, document_terms, query_terms, written_terms
 
 ANY_TEXT = st.text(max_size=300)
 NAME = st.from_regex(r"[A-Za-z][A-Za-z0-9]{0,9}", fullmatch=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfind_core.stemming import stem
+from everfind_core.text.stemming import stem
 
 
 @pytest.mark.parametrize(

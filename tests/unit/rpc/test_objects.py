@@ -13,7 +13,7 @@ from botocore import exceptions
 from botocore.exceptions import ClientError
 
 from everfind_core.errors import ConfigError, StorageError, UnavailableError
-from everfind_core.object_place import ObjectPlace
+from everfind_core.index.object_place import ObjectPlace
 from everfind_rpc.objects import Objects
 from tests.support.object_store import BUCKET, ENVIRONMENT, object_store
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import ConfigError
-from everfind_core.object_place import ObjectPlace
+from everfind_core.index.object_place import ObjectPlace
 from everfind_indexer.__main__ import IndexerServerSettings
 from everfind_indexer.settings import indexer_settings
 from everfind_rpc.serving.service_main import load_settings

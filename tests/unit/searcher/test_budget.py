@@ -22,10 +22,10 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_core.ports import StoredChunk
-from everfind_searcher.budget import Budget, SearchForm, counter
-from everfind_searcher.gathering import Gatherer
-from everfind_searcher.paging import paged
-from everfind_searcher.ranking import Ranked
+from everfind_searcher.answering.budget import Budget, SearchForm, counter
+from everfind_searcher.answering.gathering import Gatherer
+from everfind_searcher.answering.paging import paged
+from everfind_searcher.ordering.ranking import Ranked
 from tests.support.fakes import FakeEmbedder, FakeTokenizer
 
 Count = Callable[[str], int]

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfind_core.errors import InvalidRequestError
-from everfind_core.index_directory import FolderCoverage, IndexCoverage
+from everfind_core.index.directory import FolderCoverage, IndexCoverage
 from everfind_core.model import Coverage, Filters, Folder, GatherRequest, SearchRequest
-from everfind_searcher.checks import check_folders, check_gather, check_search
-from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
+from everfind_searcher.answering.cursor import Cursor, decode_cursor, encode_cursor
+from everfind_searcher.asking.checks import check_folders, check_gather, check_search
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import FileNotIndexableError, IndexDamagedError, IndexMissingError
-from everfind_core.index_directory import (
+from everfind_core.index.directory import (
     GENERATIONS_PER_INDEX,
     FolderCoverage,
     IndexCoverage,
@@ -18,9 +18,7 @@ from everfind_core.index_directory import (
     create_index,
     make_current,
 )
-from everfind_core.lexical import REVISION as LEXICAL_REVISION
-from everfind_core.lexical import document_terms
-from everfind_core.manifest import Manifest, Recipe
+from everfind_core.index.manifest import Manifest, Recipe
 from everfind_core.model import (
     Coverage,
     FileRef,
@@ -34,7 +32,9 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_core.ports import ChunkReader, FileChunks, StoredChunk
-from everfind_core.secrets import REVISION as SECRETS_REVISION
+from everfind_core.text.lexical import REVISION as LEXICAL_REVISION
+from everfind_core.text.lexical import document_terms
+from everfind_core.text.secrets import REVISION as SECRETS_REVISION
 from everfind_indexer.store import open_writer
 from everfind_searcher.engine import SearchEngine
 from everfind_searcher.settings import SearcherSettings

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, ConfigError
-from everfind_core.lexical import query_terms
 from everfind_core.model import InputKind, SearchMode, SearchRequest
+from everfind_core.text.lexical import query_terms
 from everfind_rpc.json_api import ApiEndpoint, JsonApi
-from everfind_searcher.asking import Asked, QuestionReader
-from everfind_searcher.expansion import CHARACTERS, WAYS, Expander, open_expander, ways_in
+from everfind_searcher.asking.expansion import CHARACTERS, WAYS, Expander, open_expander, ways_in
+from everfind_searcher.asking.reader import Asked, QuestionReader
 from tests.support.fakes import FakeEmbedder
 from tests.support.providers import serve
 

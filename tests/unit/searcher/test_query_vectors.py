@@ -7,8 +7,8 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.model import InputKind
-from everfind_searcher import query_vectors
-from everfind_searcher.query_vectors import QueryVectors
+from everfind_searcher.asking import query_vectors
+from everfind_searcher.asking.query_vectors import QueryVectors
 from tests.support.fakes import MODEL, FakeEmbedder
 
 

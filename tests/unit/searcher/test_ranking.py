@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core.index_directory import create_index
-from everfind_core.manifest import Manifest, Recipe
+from everfind_core.index.directory import create_index
+from everfind_core.index.manifest import Manifest, Recipe
 from everfind_core.model import (
     Abstention,
     FileRef,
@@ -19,9 +19,9 @@ from everfind_core.model import (
 )
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_core.ranking import Limits
-from everfind_searcher.limits import limits_of
-from everfind_searcher.packing import Room, pack, page_of
-from everfind_searcher.ranking import Ranked, Ranking, admit, rank
+from everfind_searcher.answering.packing import Room, pack, page_of
+from everfind_searcher.ordering.limits import limits_of
+from everfind_searcher.ordering.ranking import Ranked, Ranking, admit, rank
 from everfind_searcher.settings import Fusion, SearcherSettings
 
 

@@ -22,8 +22,8 @@ from everfind_embedder.servicer import MAX_BATCH_TEXTS, embedder_service
 from everfind_rpc.channel import Connection, Endpoint
 from everfind_rpc.clients.embedder import SERVICE
 from everfind_rpc.clients.reranker import RemoteReranker
-from everfind_searcher.ranking import Ranked
-from everfind_searcher.reranking import RERANKED, reranked
+from everfind_searcher.ordering.ranking import Ranked
+from everfind_searcher.ordering.reranking import RERANKED, reranked
 from tests.support.fakes import FakeEmbedder
 from tests.support.serving import serving
 

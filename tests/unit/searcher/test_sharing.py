@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from everfind_core.model import Abstention, FileRef, Hidden, Provenance, ProvenanceLabel
 from everfind_core.ports import StoredChunk
-from everfind_searcher.ranking import Ranked
-from everfind_searcher.sharing import all_hidden, share, strongest
+from everfind_searcher.ordering.ranking import Ranked
+from everfind_searcher.ordering.sharing import all_hidden, share, strongest
 
 
 def hit(name: str, score: float) -> Ranked:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from everfind_core import secrets
 from everfind_core.chunking import TextChunker
 from everfind_core.errors import IndexIncompatibleError
 from everfind_core.model import Folder, IndexRequest, SearchRequest
-from everfind_indexer import recipes as indexing
+from everfind_core.text import secrets
 from everfind_indexer.engine import IndexEngine
+from everfind_indexer.running import recipes as indexing
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
 from everfind_searcher import engine as searching

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfind_core.secret_formats import RULES, Rule
-from everfind_core.secrets import REVISION, mask_secrets
+from everfind_core.text.secret_formats import RULES, Rule
+from everfind_core.text.secrets import REVISION, mask_secrets
 
 HEX = "0123456789abcdef"
 ALNUM = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 12

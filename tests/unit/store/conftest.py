@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from everfind_core.index.store_backends import StoreBackend
 from everfind_core.ports import ChunkWriter
-from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import open_writer
 from tests.unit.store.store_samples import DIMENSIONS
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from everfind_core.index.store_backends import StoreBackend
 from everfind_core.model import Filters
 from everfind_core.ports import ChunkReader, ChunkWriter, FileChunks, ScoredChunk, StoredChunk
-from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
 from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, random_texts, unit

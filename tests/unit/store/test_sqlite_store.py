@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, StorageError, StorageFullError
+from everfind_core.index.sqlite_schema import DATABASE
+from everfind_core.index.store_backends import StoreBackend
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter
-from everfind_core.sqlite_schema import DATABASE
-from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import open_writer
 from everfind_indexer.store.sqlite import upkeep
 from everfind_indexer.store.sqlite.integrity import table_damage
@@ -252,7 +252,7 @@ def test_a_reader_beside_an_interrupted_commit_that_it_cannot_undo_says_so(
     def read_only(place: str, **options: object) -> sqlite3.Connection:
         return real(place.replace("mode=rw", "mode=ro"), **options)  # type: ignore[call-overload,no-any-return]  # as it is called
 
-    monkeypatch.setattr("everfind_core.sqlite_files.sqlite3.connect", read_only)
+    monkeypatch.setattr("everfind_core.index.sqlite_files.sqlite3.connect", read_only)
     with pytest.raises(StorageError, match="a process died while it wrote there") as caught:
         reader_of(directory)
     assert "everfind index" in caught.value.hint

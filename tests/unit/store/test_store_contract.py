@@ -20,11 +20,11 @@ from everfind_core.errors import (
     InternalError,
     InvalidRequestError,
 )
+from everfind_core.index.store_backends import StoreBackend
+from everfind_core.index.store_schema import TABLE, TABLE_DIRECTORY
 from everfind_core.lifecycle import Fate
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks
-from everfind_core.store_backends import StoreBackend
-from everfind_core.store_schema import TABLE, TABLE_DIRECTORY
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
 from tests.unit.store.store_samples import (

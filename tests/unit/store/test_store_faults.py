@@ -25,10 +25,10 @@ from everfind_core.errors import (
     StorageError,
     StorageFullError,
 )
+from everfind_core.index.store_backends import StoreBackend
+from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkReader, ChunkWriter, StoredChunk
-from everfind_core.store_backends import StoreBackend
-from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_indexer.store import open_writer
 from everfind_indexer.store.errors import translate as translate_for_writer
 from everfind_searcher.store import open_reader

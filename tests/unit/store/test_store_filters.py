@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.index.store_backends import StoreBackend
 from everfind_core.model import Filters
 from everfind_core.ports import ChunkReader, ChunkWriter
-from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
 from everfind_searcher.store.filters import condition

@@ -9,9 +9,9 @@ from typing import Any
 import lance
 import pytest
 
+from everfind_core.index.store_schema import TABLE_DIRECTORY, TERMS, TOKEN_COLUMNS, VECTOR, index_name
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks
-from everfind_core.store_schema import TABLE_DIRECTORY, TERMS, TOKEN_COLUMNS, VECTOR, index_name
 from everfind_indexer.store import maintenance, open_writer
 from everfind_indexer.store.maintenance import Layout
 from everfind_searcher.store import open_reader

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from everfind_core.answers.json_form import search_json
 from everfind_core.chunking import TextChunker
 from everfind_core.errors import (
     ConfigError,
@@ -24,14 +25,13 @@ from everfind_core.errors import (
     StorageError,
     StorageFullError,
 )
-from everfind_core.json_form import search_json
+from everfind_core.index.object_place import ObjectPlace
+from everfind_core.index.published import PUBLISHED
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import Folder, IndexRequest, SearchMode, SearchRequest
-from everfind_core.object_place import ObjectPlace
 from everfind_core.ports import ChunkReader
-from everfind_core.published import PUBLISHED
-from everfind_core.store_backends import StoreChoice
-from everfind_indexer import publishing
 from everfind_indexer.engine import IndexEngine
+from everfind_indexer.index import publishing
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.store import open_writer
 from everfind_rpc.objects import Objects

@@ -8,8 +8,8 @@ import lance
 import numpy as np
 import pytest
 
+from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.ports import ChunkWriter
-from everfind_core.store_schema import TABLE_DIRECTORY
 from everfind_searcher.store import open_reader
 from tests.unit.store.store_samples import EVERYTHING, chunk, file, paths, random_texts, unit
 

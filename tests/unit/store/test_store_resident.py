@@ -19,9 +19,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from everfind_core.index.store_schema import TABLE_DIRECTORY, VECTOR
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks, ScoredChunk
-from everfind_core.store_schema import TABLE_DIRECTORY, VECTOR
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
 from everfind_searcher.store.copies import Version

@@ -10,8 +10,8 @@ import sys
 from itertools import count
 from pathlib import Path
 
+from everfind_core.index.store_backends import StoreBackend
 from everfind_core.ports import FileChunks
-from everfind_core.store_backends import StoreBackend
 from everfind_indexer.store import maintenance, open_writer
 from everfind_indexer.store.sqlite import upkeep
 from tests.unit.store.store_samples import DIMENSIONS, file

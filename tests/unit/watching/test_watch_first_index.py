@@ -12,11 +12,11 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexMissingError
-from everfind_core.index_directory import current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.watch_state import read_watch_state
 from everfind_core.model import Coverage, Folder, IndexRequest, Vectors
 from everfind_core.ports import TokenIds
-from everfind_core.watch_state import read_watch_state
-from everfind_indexer import first_pass, pipeline
+from everfind_indexer.running import first_pass, pipeline
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.watching import Follower, Pace
 from tests.support.fakes import FakeEmbedder

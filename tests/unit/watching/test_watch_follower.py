@@ -13,9 +13,9 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, EverfindError, StorageError
+from everfind_core.index.watch_state import following, read_watch_state
 from everfind_core.model import Folder, FolderStarted, IndexReport, IndexRequest, RunEvent
 from everfind_core.ports import EventSink
-from everfind_core.watch_state import following, read_watch_state
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.watching import Follower, Pace, listening, places
 from tests.support.indexing import Workspace

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from everfind_core.watch_state import WatchState
+from everfind_core.index.watch_state import WatchState
 from everfind_indexer.watching.pending import WHOLE_FOLDER_PATHS, Pace, Pending
 
 PACE = Pace(quiet=2.0, pause=0.3, many=50, longest=10.0, first_retry=1.0, longest_retry=60.0)

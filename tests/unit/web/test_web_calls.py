@@ -10,12 +10,12 @@ from typing import Any
 import httpx2
 import pytest
 
+from everfind_core.answers.json_form import gather_json, status_json
 from everfind_core.errors import ErrorKind, EverfindError, UnauthenticatedError, error_classes
-from everfind_core.json_form import gather_json, status_json
 from everfind_core.model import SearchMode
-from everfind_gateway.http_server import HttpOptions, security
 from everfind_gateway.mcp.corpora import Corpora
-from everfind_gateway.served import Served as ServedWorkspaces
+from everfind_gateway.server.http_server import HttpOptions, security
+from everfind_gateway.server.served import Served as ServedWorkspaces
 from everfind_gateway.web.app import HEADERS, HTTP_STATUS, MAX_BODY
 from tests.support.agents import Served
 from tests.support.gateway import FakeEngines

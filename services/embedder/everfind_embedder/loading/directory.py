@@ -9,7 +9,7 @@ import numpy as np
 
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import ModelInfo, ModelSource
-from everfind_core.model_registry import facts_of
+from everfind_core.noise.model_registry import facts_of
 from everfind_embedder.encoder import MODEL_INPUTS, RUN_TOKENS, Pooling, PoolingEncoder
 from everfind_embedder.loading.checksum import revision_of, sha256_of
 from everfind_embedder.loading.layout import ModelLayout, read_layout

@@ -30,8 +30,8 @@ from everfind_core.errors import (
     StorageFullError,
     UnavailableError,
 )
-from everfind_core.parsed_json import OTHER_SHAPE, parse_json
-from everfind_core.whole_files import is_disk_full
+from everfind_core.files.parsed_json import OTHER_SHAPE, parse_json
+from everfind_core.files.whole import is_disk_full
 from everfind_embedder.loading.layout import (
     CONFIG_FILES,
     GRAPH_FILES,

@@ -14,7 +14,7 @@ from typing import Any
 
 from everfind_core.causes import cause
 from everfind_core.errors import ModelUnusableError
-from everfind_core.parsed_json import parse_json
+from everfind_core.files.parsed_json import parse_json
 from everfind_embedder.encoder import Pooling
 
 GRAPH_FILES = ("onnx/model.onnx", "model.onnx")

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from everfind_core.errors import ModelUnusableError
+from everfind_core.files.parsed_json import parse_json
 from everfind_core.model import ModelInfo, ModelSource
-from everfind_core.parsed_json import parse_json
 from everfind_embedder.encoder import Encoder, GraphEncoder, Pooling, PoolingEncoder
 from everfind_embedder.loading.checksum import revision_of, verify_sha256
 from everfind_embedder.loading.loaded import LoadedModel

@@ -12,8 +12,8 @@ import numpy as np
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError, UnavailableError
+from everfind_core.files.parsed_json import OTHER_SHAPE
 from everfind_core.model import InputKind, ModelInfo, ModelSource, Vectors
-from everfind_core.parsed_json import OTHER_SHAPE
 from everfind_core.ports import TokenIds
 from everfind_embedder.loading.checksum import revision_of
 from everfind_embedder.pool import JobPool

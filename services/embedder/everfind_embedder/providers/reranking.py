@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import UnavailableError
+from everfind_core.files.parsed_json import OTHER_SHAPE
 from everfind_core.model import RerankRequest
-from everfind_core.parsed_json import OTHER_SHAPE
 from everfind_rpc.json_api import JsonApi
 
 TEXT_CHARACTERS: Final = 8_000

@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError
-from everfind_core.globs import compile_globs
-from everfind_core.paths import check_relative, decode_path, encode_path, printable
+from everfind_core.files.globs import compile_globs
+from everfind_core.files.paths import check_relative, decode_path, encode_path, printable
 from everfind_indexer.discovery.git import GitUnusableError, find_work_tree, is_ignored, list_files
 from everfind_indexer.discovery.rules import Chain, RuleFile
 from everfind_indexer.discovery.walk import Limits, Place, Walk
-from everfind_indexer.found import Discovery
-from everfind_indexer.sizes import DEFAULT_SIZES, SizeLimits
+from everfind_indexer.files.found import Discovery
+from everfind_indexer.files.sizes import DEFAULT_SIZES, SizeLimits
 
 FolderRoot: TypeAlias = str | bytes | Path
 """An absolute directory: everfind's string form, bytes as on disk, or a path of the operating system."""
@@ -36,9 +36,9 @@ def discover(
     """The indexable files below ``root``, and everything that was left out of it with the reason.
 
     ``folder`` is the folder's name in what is reported. ``exclude_roots`` are directories that are not this folder's:
-    added folders inside it, the index. ``include`` are path globs (:mod:`everfind_core.globs`) of what is kept (empty:
-    all). ``user_ignore`` is the ``.indexignore`` beside the user's config. ``below`` limits the answer to files and
-    directories, in string form; the same rules hold.
+    added folders inside it, the index. ``include`` are path globs (:mod:`everfind_core.files.globs`) of what is
+    kept (empty: all). ``user_ignore`` is the ``.indexignore`` beside the user's config. ``below`` limits the answer
+    to files and directories, in string form; the same rules hold.
 
     Raises:
         FolderUnusableError: ``root`` is not a directory that can be listed.

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.paths import encode_path, printable
+from everfind_core.files.paths import encode_path, printable
 from everfind_indexer.discovery.names import is_agent_guide
 
 SECONDS = 180.0

@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeAlias
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from everfind_core.glob_regexes import bounded
-from everfind_core.globs import CHARACTER_CLASSES
+from everfind_core.files.glob_regexes import bounded
+from everfind_core.files.globs import CHARACTER_CLASSES
 
 # pathspec's group that holds the slash after what the pattern matched: set, it was a parent of the entry.
 _BELOW_MATCH = "ps_d"

@@ -9,9 +9,9 @@ from functools import cached_property
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FolderUnusableError
-from everfind_core.globs import Globs
+from everfind_core.files.globs import Globs
+from everfind_core.files.paths import encode_path, printable
 from everfind_core.model import FileRef, SkippedFile, SkipReason
-from everfind_core.paths import encode_path, printable
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.discovery.git import GitListing, GitUnusableError, is_linked_copy, list_files
 from everfind_indexer.discovery.names import (
@@ -23,9 +23,9 @@ from everfind_indexer.discovery.names import (
     is_agent_guide,
 )
 from everfind_indexer.discovery.rules import Chain, RuleFile, verdict
-from everfind_indexer.found import FoundFile
-from everfind_indexer.reading import read_file
-from everfind_indexer.sizes import SizeLimits, too_large
+from everfind_indexer.files.found import FoundFile
+from everfind_indexer.files.reading import read_file
+from everfind_indexer.files.sizes import SizeLimits, too_large
 
 INDEX_IGNORE = b".indexignore"
 GIT_IGNORE = b".gitignore"

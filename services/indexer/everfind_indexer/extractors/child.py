@@ -11,14 +11,14 @@ import resource
 import sys
 from typing import IO
 
+from everfind_core.files.parsed_json import parse_json
 from everfind_core.model import SkipReason
-from everfind_core.parsed_json import parse_json
 from everfind_core.ports import NotExtractedError
-from everfind_indexer.confined import allow_processor_time, confine, limit
 from everfind_indexer.extractors.formats import Format
 from everfind_indexer.extractors.readers import read
 from everfind_indexer.extractors.wire import MAX_TEXT, Extracted, Refused, answer_to_wire
-from everfind_indexer.subprocesses import send
+from everfind_indexer.processes.limits import allow_processor_time, confine, limit
+from everfind_indexer.processes.subprocesses import send
 
 MEMORY_BYTES = 1 << 30
 """Address space of the process."""

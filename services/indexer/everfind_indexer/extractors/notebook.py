@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from everfind_core.files.parsed_json import parse_json
 from everfind_core.model import Document, LineKind, SkipReason
-from everfind_core.parsed_json import parse_json
 from everfind_core.ports import NotExtractedError
-from everfind_indexer.decoding import decode, unify_line_ends
+from everfind_indexer.extractors.decoding import decode, unify_line_ends
 
 _BACKTICKS = re.compile(r"^`{3,}", re.MULTILINE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everfind_core.model import Document
-from everfind_indexer.decoding import decode
+from everfind_indexer.extractors.decoding import decode
 from everfind_indexer.extractors.languages import classify
 
 

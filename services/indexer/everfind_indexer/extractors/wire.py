@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import IO, Any
 
+from everfind_core.files.parsed_json import parse_json
 from everfind_core.model import SkipReason
-from everfind_core.parsed_json import parse_json
-from everfind_indexer.subprocesses import BrokenWireError
+from everfind_indexer.processes.subprocesses import BrokenWireError
 
 MAX_TEXT = 5_000_000
 """Characters of one document's text: two thousand pages."""

@@ -13,7 +13,7 @@ from everfind_core.model import SkipReason
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.extractors.formats import Format
 from everfind_indexer.extractors.wire import Extracted, Refused, receive_answer
-from everfind_indexer.subprocesses import Ended, Helper
+from everfind_indexer.processes.subprocesses import Ended, Helper
 
 SECONDS = 120.0
 """Wall time for one document; its processor time is bounded far below (``child.CPU_SECONDS``)."""

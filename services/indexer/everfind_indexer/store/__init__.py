@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from everfind_core.errors import ModelUnusableError
-from everfind_core.index_directory import backend_of
-from everfind_core.store_backends import StoreBackend, cannot_load, load_problem
+from everfind_core.index.directory import backend_of
+from everfind_core.index.store_backends import StoreBackend, cannot_load, load_problem
 
 if TYPE_CHECKING:
     from everfind_core.ports import ChunkWriter

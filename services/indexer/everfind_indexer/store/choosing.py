@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everfind_core.errors import ConfigError, IndexIncompatibleError
-from everfind_core.manifest import REBUILD_HINT
-from everfind_core.store_backends import StoreBackend, StoreChoice
+from everfind_core.index.manifest import REBUILD_HINT
+from everfind_core.index.store_backends import StoreBackend, StoreChoice
 from everfind_indexer.store import lance_problem
 
 

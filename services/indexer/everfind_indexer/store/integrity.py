@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import lance
 
-from everfind_core.store_errors import panics_are_damage
-from everfind_core.store_schema import TABLE_DIRECTORY, VECTOR, index_name
-from everfind_core.written_files import WrittenFiles, file_damaged, find_damage, note_written
+from everfind_core.index.store_errors import panics_are_damage
+from everfind_core.index.store_schema import TABLE_DIRECTORY, VECTOR, index_name
+from everfind_core.index.written_files import WrittenFiles, file_damaged, find_damage, note_written
 from everfind_indexer.store.errors import store_errors
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from everfind_core.store_backends import StoreBackend, cannot_load
-from everfind_core.store_schema import TABLE_DIRECTORY
-from everfind_core.written_files import WrittenFiles
+from everfind_core.index.store_backends import StoreBackend, cannot_load
+from everfind_core.index.store_schema import TABLE_DIRECTORY
+from everfind_core.index.written_files import WrittenFiles
 from everfind_indexer.store import lance_problem
 
 Damage = tuple[str, str]

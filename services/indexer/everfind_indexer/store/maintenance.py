@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 
 import lance
 
-from everfind_core.store_schema import (
+from everfind_core.index.store_schema import (
     BITMAP_COLUMNS,
     BITS,
     BTREE_COLUMNS,

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 import lance
 
-from everfind_core.store_errors import panics_are_damage
-from everfind_core.store_schema import TABLE_DIRECTORY
-from everfind_core.written_files import WrittenFiles, find_damage
+from everfind_core.index.store_errors import panics_are_damage
+from everfind_core.index.store_schema import TABLE_DIRECTORY
+from everfind_core.index.written_files import WrittenFiles, find_damage
 from everfind_indexer.store.integrity import fragment_files, is_readable, is_usable, version_files
 
 if TYPE_CHECKING:

@@ -11,10 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from everfind_core.lifecycle import Fate, join_refs
-from everfind_core.model import FileRef
-from everfind_core.ports import FileChunks, StoredChunk
-from everfind_core.store_schema import (
+from everfind_core.index.store_schema import (
     CHUNK_ID,
     COMPRESSED_COLUMNS,
     DATE,
@@ -28,6 +25,9 @@ from everfind_core.store_schema import (
     VECTOR,
     file_id,
 )
+from everfind_core.lifecycle import Fate, join_refs
+from everfind_core.model import FileRef
+from everfind_core.ports import FileChunks, StoredChunk
 from everfind_indexer.store.halves import checked
 
 _PRIMARY_KEY = {"lance-schema:unenforced-primary-key": "true"}

@@ -16,11 +16,8 @@ import pyarrow as pa
 from lance.fragment import FragmentMetadata, write_fragments
 
 from everfind_core.errors import IndexIncompatibleError
-from everfind_core.lifecycle import Fate, split_refs
-from everfind_core.manifest import REBUILD_HINT
-from everfind_core.model import FileRef
-from everfind_core.ports import FileChunks, StoredChunk
-from everfind_core.store_schema import (
+from everfind_core.index.manifest import REBUILD_HINT
+from everfind_core.index.store_schema import (
     CONTENT_HASH,
     DATE,
     EMBEDDING_KEY,
@@ -34,7 +31,10 @@ from everfind_core.store_schema import (
     file_id,
     sql_in,
 )
-from everfind_core.written_files import check_written, note_written
+from everfind_core.index.written_files import check_written, note_written
+from everfind_core.lifecycle import Fate, split_refs
+from everfind_core.model import FileRef
+from everfind_core.ports import FileChunks, StoredChunk
 from everfind_indexer.store import maintenance
 from everfind_indexer.store.errors import store_errors
 from everfind_indexer.store.integrity import check_files, referenced, settle_written

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import IO
 
-from everfind_indexer.subprocesses import BrokenWireError, Ended, Helper
+from everfind_indexer.processes.subprocesses import BrokenWireError, Ended, Helper
 from everfind_indexer.syntax.grammars import source_of
 from everfind_indexer.syntax_trial import GAVE_UP, PARSED
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from everfind_core.cancellation import Cancellation
+from everfind_core.files.paths import decode_os_path, encode_os_path
 from everfind_core.model import Folder
-from everfind_core.paths import decode_os_path, encode_os_path
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.watching import places, scope
 

@@ -15,10 +15,10 @@ from typing import Protocol
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, EverfindError, IndexMissingError
-from everfind_core.index_directory import current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.watch_state import WatchState, following, write_watch_state
 from everfind_core.model import Folder, IndexReport, IndexRequest
 from everfind_core.ports import EventSink
-from everfind_core.watch_state import WatchState, following, write_watch_state
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.watching.followed import Followed
 from everfind_indexer.watching.listening import Listener

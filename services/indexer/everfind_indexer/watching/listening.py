@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
+from everfind_core.files.paths import decode_os_path, encode_os_path
 from everfind_core.model import Folder
-from everfind_core.paths import decode_os_path, encode_os_path
 from everfind_indexer.watching.places import is_silent
 
 OnChange: TypeAlias = Callable[[str, Iterable[str] | None], None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from everfind_core.watch_state import WatchState
-from everfind_indexer.planning import outermost
+from everfind_core.index.watch_state import WatchState
+from everfind_indexer.running.planning import outermost
 
 WHOLE_FOLDER_PATHS = 1_000
 """From so many changed paths on, looking at the whole folder costs less, and finds what was not heard in a burst."""

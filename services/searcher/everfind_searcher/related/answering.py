@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from everfind_core.cancellation import Cancellation
+from everfind_core.index.watch_state import WatchState, with_waiting
 from everfind_core.model import (
     Filters,
     Hit,
@@ -18,10 +19,9 @@ from everfind_core.model import (
     Relation,
     Staleness,
 )
-from everfind_core.watch_state import WatchState, with_waiting
+from everfind_searcher.answering.cursor import Cursor, decode_cursor, encode_cursor
+from everfind_searcher.answering.hits import hit_of, roots_for
 from everfind_searcher.current import OpenIndex
-from everfind_searcher.cursor import Cursor, decode_cursor, encode_cursor
-from everfind_searcher.hits import hit_of, roots_for
 from everfind_searcher.related.relations import Link, callees, similar, strongest, users, users_of_undefined
 from everfind_searcher.related.requests import FOLLOWED, check_folder, read_symbol
 from everfind_searcher.related.targets import MAX_ROWS, Rows, Target, find_targets

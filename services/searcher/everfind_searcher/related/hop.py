@@ -26,8 +26,8 @@ from everfind_core.model import (
     SearchRequest,
 )
 from everfind_core.ports import ChunkSnapshot, StoredChunk
-from everfind_searcher.budget import Budget
-from everfind_searcher.hits import hit_of
+from everfind_searcher.answering.budget import Budget
+from everfind_searcher.answering.hits import hit_of
 from everfind_searcher.related.relations import Link, callees, strongest, users
 from everfind_searcher.related.targets import Found, Rows, Target, place_of, target
 

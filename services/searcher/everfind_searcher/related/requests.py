@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from everfind_core.callgraph.symbols import is_name
 from everfind_core.errors import FolderNotFoundError, InvalidRequestError
-from everfind_core.index_directory import IndexCoverage
+from everfind_core.index.directory import IndexCoverage
 from everfind_core.model import RelatedRequest, Relation
-from everfind_searcher.checks import check_filters, check_limit, is_text
+from everfind_searcher.asking.checks import check_filters, check_limit, is_text
 
 MAX_SYMBOL_CHARACTERS = 1_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from everfind_core.errors import EverfindError, InternalError, InvalidRequestError, StorageError
-from everfind_core.store_errors import damaged, said, system_error
+from everfind_core.index.store_errors import damaged, said, system_error
 from everfind_searcher.store.remote import remote_table
 
 

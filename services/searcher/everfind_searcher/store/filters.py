@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from everfind_core.globs import RUST, glob_regex, scoped
+from everfind_core.files.globs import RUST, glob_regex, scoped
+from everfind_core.index.store_schema import DATE, FOLDER, KIND, LANGUAGE, PATH, STATUS, sql_in, sql_string
 from everfind_core.model import Filters
-from everfind_core.store_schema import DATE, FOLDER, KIND, LANGUAGE, PATH, STATUS, sql_in, sql_string
 
 
 def condition(where: Filters) -> str | None:

@@ -10,9 +10,9 @@ from typing import Final
 import lance
 import numpy as np
 
+from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
+from everfind_core.index.store_schema import HIT_COLUMNS, TERMS, VECTOR, index_name
 from everfind_core.model import Filters
-from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
-from everfind_core.store_schema import HIT_COLUMNS, TERMS, VECTOR, index_name
 from everfind_searcher.store.copies import ABSENT, OFFSETS, Addresses, Copy
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.filters import condition

@@ -10,10 +10,10 @@ import lance
 from lance.dataset import Session  # type: ignore[attr-defined]  # public, but lance imports it under this name
 
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError
-from everfind_core.manifest import REBUILD_HINT
-from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
-from everfind_core.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
-from everfind_core.written_files import check_written
+from everfind_core.index.manifest import REBUILD_HINT
+from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
+from everfind_core.index.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
+from everfind_core.index.written_files import check_written
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.lance_version import LanceVersion
 from everfind_searcher.store.missing import missing

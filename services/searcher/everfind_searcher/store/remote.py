@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from everfind_core.errors import IndexDamagedError, StorageError
-from everfind_core.parsed_json import parse_json
+from everfind_core.files.parsed_json import parse_json
 
 REMOTE: Final = "remote_table.json"
 

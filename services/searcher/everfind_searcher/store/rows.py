@@ -11,9 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everfind_core.model import FileRef
-from everfind_core.ports import StoredChunk
-from everfind_core.store_schema import (
+from everfind_core.index.store_schema import (
     CONTENT_HASH,
     DATE,
     FOLDER,
@@ -28,6 +26,8 @@ from everfind_core.store_schema import (
     TERMS,
     VECTOR,
 )
+from everfind_core.model import FileRef
+from everfind_core.ports import StoredChunk
 from everfind_searcher.store.postings import Postings
 
 _REF: Final = "ref"

@@ -12,10 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from lance.query import MatchQuery
 
-from everfind_core.model import FileRef, Filters
-from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_core.store_errors import LIBRARY_ERRORS, panics_are_damage
-from everfind_core.store_schema import (
+from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
+from everfind_core.index.store_schema import (
     FILE_ID,
     FOLDER,
     HIT_COLUMNS,
@@ -33,6 +31,8 @@ from everfind_core.store_schema import (
     sql_in,
     sql_string,
 )
+from everfind_core.model import FileRef, Filters
+from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import Addresses

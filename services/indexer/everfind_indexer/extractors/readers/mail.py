@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 
 from everfind_core.model import SkipReason
 from everfind_core.ports import NotExtractedError
-from everfind_indexer.decoding import unify_line_ends
+from everfind_indexer.extractors.decoding import unify_line_ends
 from everfind_indexer.extractors.readers.page import markdown_of
 from everfind_indexer.extractors.wire import Extracted
 

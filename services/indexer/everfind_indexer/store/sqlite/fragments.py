@@ -12,9 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.model import FileRef
-from everfind_core.ports import StoredChunk
-from everfind_core.sqlite_schema import (
+from everfind_core.index.sqlite_schema import (
     COLUMNS,
     FIELDS,
     TEXTS,
@@ -24,6 +22,8 @@ from everfind_core.sqlite_schema import (
     pack_postings,
     values_of,
 )
+from everfind_core.model import FileRef
+from everfind_core.ports import StoredChunk
 
 LIVE: Final = (
     "address >> 32 IN (SELECT fragment FROM fragments WHERE removed IS NULL) "

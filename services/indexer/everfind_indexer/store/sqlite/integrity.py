@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from everfind_core.sqlite_files import UNREADABLE, opened_for_reading
-from everfind_core.sqlite_schema import DATABASE, FRAGMENTS, GENERATION, GONE, OLDEST, ROWS, first_address
+from everfind_core.index.sqlite_files import UNREADABLE, opened_for_reading
+from everfind_core.index.sqlite_schema import DATABASE, FRAGMENTS, GENERATION, GONE, OLDEST, ROWS, first_address
 from everfind_indexer.store.sqlite.fragments import Row, digest_of, live_rows, rows_of_fragment
 from everfind_indexer.store.sqlite.transactions import fact
 

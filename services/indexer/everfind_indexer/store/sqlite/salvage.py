@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 from everfind_core.errors import IndexDamagedError
-from everfind_core.sqlite_files import connect, opened_for_reading, sqlite_errors
-from everfind_core.sqlite_schema import DATABASE, DIMENSIONS, GENERATION, GONE, OLDEST, ROWS
+from everfind_core.index.sqlite_files import connect, opened_for_reading, sqlite_errors
+from everfind_core.index.sqlite_schema import DATABASE, DIMENSIONS, GENERATION, GONE, OLDEST, ROWS
 from everfind_indexer.store.sqlite.creation import create_table
 from everfind_indexer.store.sqlite.fragments import drop_fragments, live_rows
 from everfind_indexer.store.sqlite.integrity import whole_rows

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from everfind_core.errors import IndexLockedError
-from everfind_core.sqlite_schema import FRAGMENTS, GENERATION, GONE, ROWS, first_address
+from everfind_core.index.sqlite_schema import FRAGMENTS, GENERATION, GONE, ROWS, first_address
 from everfind_indexer.store.sqlite.fragments import Row, write_fragment
 
 _REMOVED: Final = f"SELECT count(*), ifnull(sum({GONE}), 0) FROM removals WHERE address >= ? AND address < ?"  # noqa: S608 - constants only

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from everfind_core.sqlite_schema import OLDEST, first_address
+from everfind_core.index.sqlite_schema import OLDEST, first_address
 from everfind_indexer.store.sqlite.fragments import (
     Row,
     drop_fragments,

@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.index.sqlite_files import connect, sqlite_errors
+from everfind_core.index.sqlite_schema import COLUMNS, DATABASE, GENERATION
 from everfind_core.lifecycle import Fate, join_refs, split_refs
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks, StoredChunk
-from everfind_core.sqlite_files import connect, sqlite_errors
-from everfind_core.sqlite_schema import COLUMNS, DATABASE, GENERATION
 from everfind_indexer.store.halves import checked
 from everfind_indexer.store.sqlite import upkeep
 from everfind_indexer.store.sqlite.creation import check_table, create_table

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from everfind_core.sqlite_files import begin_reading, connect, sqlite_errors
+from everfind_core.index.sqlite_files import begin_reading, connect, sqlite_errors
 
 
 class Connections:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from everfind_core.globs import FileGlobs, compile_file_globs
+from everfind_core.files.globs import FileGlobs, compile_file_globs
+from everfind_core.index.store_schema import check_text
 from everfind_core.model import FileRef, Filters
-from everfind_core.store_schema import check_text
 
 _Part = tuple[str, Sequence[str]]
 """A condition, and the values of its marks."""

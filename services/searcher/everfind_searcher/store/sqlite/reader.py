@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from everfind_core.errors import IndexIncompatibleError
-from everfind_core.manifest import REBUILD_HINT
-from everfind_core.sqlite_schema import DATABASE, FORMAT, GENERATION, right_schema, schema_of
+from everfind_core.index.manifest import REBUILD_HINT
+from everfind_core.index.sqlite_schema import DATABASE, FORMAT, GENERATION, right_schema, schema_of
 from everfind_searcher.store.missing import missing
 from everfind_searcher.store.questions import SnapshotReader
 from everfind_searcher.store.resident import ResidentRows

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.index.sqlite_schema import COLUMNS, DIMENSIONS, NAMES, TERMS, TEXTS, chunk_of
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_core.sqlite_schema import COLUMNS, DIMENSIONS, NAMES, TERMS, TEXTS, chunk_of
 from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import OFFSETS

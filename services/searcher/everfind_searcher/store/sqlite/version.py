@@ -11,9 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.model import FileRef, Filters
-from everfind_core.ports import StoredChunk
-from everfind_core.sqlite_schema import (
+from everfind_core.index.sqlite_schema import (
     COLUMNS,
     FIELDS,
     OLDEST,
@@ -23,8 +21,10 @@ from everfind_core.sqlite_schema import (
     unpack_lengths,
     unpack_postings,
 )
-from everfind_core.store_errors import damaged
-from everfind_searcher.remembered import Remembered
+from everfind_core.index.store_errors import damaged
+from everfind_core.model import FileRef, Filters
+from everfind_core.ports import StoredChunk
+from everfind_searcher.asking.remembered import Remembered
 from everfind_searcher.store.best import Rows
 from everfind_searcher.store.bm25 import Mask, TermScorer
 from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, ROW_BYTES, Addresses, Copy

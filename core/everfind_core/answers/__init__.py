@@ -1,0 +1,1 @@
+"""Answers as documented JSON, and as text that a model reads."""

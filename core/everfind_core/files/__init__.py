@@ -1,0 +1,1 @@
+"""Files and their paths: the string form, globs, locks, and replacing one whole."""

@@ -1,0 +1,363 @@
+"""The index directory: where everything lies, what an index was made of, and how a reader finds the current one.
+
+::
+
+    <index directory>/
+        current.json            which index is current; replaced in one step when a rebuild is done
+        .gitignore              keeps an index inside a repository out of it
+        CACHEDIR.TAG            tells other programs that this can be made again
+        writer.lock             held by the one process that writes; names it
+        watcher.lock            held by the one process that follows the folders
+        watch.json              what that one knows to have changed
+        server.json             where a server of this machine answers for this index
+        folders.json            the folders that clients of a server have added
+        publisher.json          what names this directory where it is published (everfind_core.index.published)
+        indexes/<index id>/
+            manifest.json       what made this index: formats, model, chunker, sizes
+            written.json        sizes and digests of the table's files, to tell damage by
+            coverage.json       what it covers, folder by folder; rewritten after each commit
+            calibration.json    the model's noise on it, measured at the end of a run
+            chunks.lance/       the chunks (the store); chunks.sqlite where SQLite keeps them
+            catalog.sqlite      what is known of each file (the indexer's own)
+
+JSON files are replaced whole (write beside, then rename), so a reader sees the old or the new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from everfind_core.errors import (
+    EverfindError,
+    IndexDamagedError,
+    IndexMissingError,
+    StorageError,
+    StorageFullError,
+)
+from everfind_core.files.parsed_json import convert, parse_json
+from everfind_core.files.paths import encode_os_path, printable
+from everfind_core.files.whole import is_disk_full, replace_file
+from everfind_core.index.manifest import FORMAT, Manifest, check_format
+from everfind_core.index.store_backends import StoreBackend
+from everfind_core.model import Calibration, Coverage, Folder
+
+T = TypeVar("T")
+
+GENERATIONS_PER_INDEX = 10**9
+
+POINTER = "current.json"
+LOCK = "writer.lock"
+WATCH_LOCK = "watcher.lock"
+SERVER = "server.json"
+FOLDERS = "folders.json"
+PUBLISHER = "publisher.json"
+INDEXES = "indexes"
+MANIFEST = "manifest.json"
+COVERAGE = "coverage.json"
+CALIBRATION = "calibration.json"
+CATALOG = "catalog.sqlite"
+CACHE_TAG = "CACHEDIR.TAG"
+GIT_IGNORE = ".gitignore"
+"""Holds ``*``: an index inside a repository, which has the text of its files, is never added to it."""
+
+CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55\n"
+"""Tells backup programs and other walks that this can be made again (bford.info/cachedir)."""
+
+REPAIR_HINT = "Run `everfind doctor --repair`: it keeps what is whole, indexes the rest again, and then swaps."
+
+
+@dataclass(frozen=True, slots=True)
+class FolderCoverage:
+    """What the index covers of one folder."""
+
+    folder: Folder
+    coverage: Coverage
+    redactions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexCoverage:
+    """What the index covers, and when a run last finished a folder (epoch seconds)."""
+
+    folders: tuple[FolderCoverage, ...] = ()
+    indexed_at: float = 0.0
+
+    def total(self, names: tuple[str, ...] = ()) -> Coverage:
+        """Coverage of the named folders together; of all if none is named."""
+        chosen = [f.coverage for f in self.folders if not names or f.folder.name in names]
+        skipped: dict[str, int] = {}
+        for coverage in chosen:
+            for reason, count in coverage.skipped.items():
+                skipped[reason] = skipped.get(reason, 0) + count
+        return Coverage(
+            files=sum(c.files for c in chosen),
+            chunks=sum(c.chunks for c in chosen),
+            skipped=skipped,
+            pending=sum(c.pending for c in chosen),
+            unembedded=sum(c.unembedded for c in chosen),
+        )
+
+    def roots(self) -> Mapping[str, str]:
+        """Each folder's absolute path by its name."""
+        return {f.folder.name: f.folder.root for f in self.folders}
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLocation:
+    """One index in the index directory."""
+
+    directory: Path
+    manifest: Manifest = field(compare=False)
+
+    @property
+    def generation_base(self) -> int:
+        """What is added to the store's own count, so that generations grow over rebuilds."""
+        return (int(self.directory.name) - 1) * GENERATIONS_PER_INDEX
+
+    def read_coverage(self) -> IndexCoverage:
+        """Its coverage; empty before the first commit."""
+        found = _read_json(self.directory / COVERAGE)
+        return IndexCoverage() if found is None else _decoded(self.directory / COVERAGE, found, IndexCoverage)
+
+    def read_calibration(self) -> Calibration | None:
+        """The model's noise on it; None if it was never measured."""
+        found = _read_json(self.directory / CALIBRATION)
+        return None if found is None else _decoded(self.directory / CALIBRATION, found, Calibration)
+
+    def write_calibration(self, calibration: Calibration) -> None:
+        """Keep the model's noise on it."""
+        write_json(self.directory / CALIBRATION, asdict(calibration))
+
+    def write_coverage(self, coverage: IndexCoverage) -> None:
+        """Replace its coverage."""
+        folders = [
+            {
+                "folder": asdict(one.folder),
+                "coverage": {
+                    "files": one.coverage.files,
+                    "chunks": one.coverage.chunks,
+                    "skipped": dict(one.coverage.skipped),
+                    "pending": one.coverage.pending,
+                    "unembedded": one.coverage.unembedded,
+                },
+                "redactions": one.redactions,
+            }
+            for one in coverage.folders
+        ]
+        write_json(self.directory / COVERAGE, {"folders": folders, "indexed_at": coverage.indexed_at})
+
+
+def check_place(index_directory: Path) -> None:
+    """Refuse a directory that holds something else.
+
+    Raises:
+        StorageError: it is no directory, or has files and no index.
+    """
+    try:
+        names = {path.name for path in index_directory.iterdir()} if index_directory.exists() else set()
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    if names and names.isdisjoint({POINTER, LOCK, WATCH_LOCK, SERVER, FOLDERS, INDEXES}):
+        raise StorageError(
+            f"{index_directory} is not empty and holds no index: {min(names)!r} lies there",
+            hint="Set `index_dir` to a directory of its own.",
+        )
+
+
+def check_writable(index_directory: Path) -> None:
+    """Refuse, before anything is read, a directory that this process may not write; makes one that is not there.
+
+    Raises:
+        StorageError: it cannot be made or written.
+    """
+    try:
+        index_directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    if not os.access(index_directory, os.W_OK | os.X_OK):
+        raise StorageError(
+            f"cannot write the index in {index_directory}: it belongs to another user, or is mounted read-only",
+            hint=f"Give it to the user of this process: `chown {os.geteuid()}:{os.getegid()}`.",
+        )
+
+
+def current_index(index_directory: Path) -> IndexLocation:
+    """The index that answers.
+
+    Raises:
+        IndexMissingError: there is none yet.
+        IndexDamagedError: the pointer or the manifest cannot be read.
+        IndexIncompatibleError: a newer everfind made it.
+    """
+    pointer = _read_json(index_directory / POINTER)
+    if pointer is None:
+        raise IndexMissingError(
+            f"there is no index in {index_directory}",
+            hint="`everfind index` makes one of the folders that `everfind list` shows; `everfind add DIR` adds one.",
+        )
+    name = pointer.get("index")
+    if not isinstance(name, str) or not name.isdecimal():
+        raise _damaged(index_directory / POINTER)
+    directory = index_directory / INDEXES / name
+    location = read_location(directory)
+    if location is None:
+        raise _damaged(directory / MANIFEST)
+    return location
+
+
+def read_location(directory: Path) -> IndexLocation | None:
+    """The index in ``directory``; None if it holds no manifest.
+
+    Raises:
+        IndexDamagedError: the manifest cannot be read.
+        IndexIncompatibleError: a newer everfind made it.
+    """
+    found = _read_json(directory / MANIFEST)
+    if found is None:
+        return None
+    check_format(directory, found)
+    return IndexLocation(directory, _decoded(directory / MANIFEST, found, Manifest))
+
+
+def backend_of(directory: Path) -> StoreBackend:
+    """What keeps the chunks of the index in ``directory``; LanceDB where it has no manifest.
+
+    Raises:
+        IndexDamagedError, IndexIncompatibleError: as :func:`read_location`.
+    """
+    location = read_location(directory)
+    return StoreBackend.LANCEDB if location is None else location.manifest.store
+
+
+def create_index(index_directory: Path, manifest: Manifest) -> IndexLocation:
+    """Make room for a new index; it answers only once :func:`make_current` is called.
+
+    Raises:
+        StorageError: the directory cannot be written, or its path is none that the store can use.
+    """
+    create_place(index_directory)
+    directory = _next_directory(index_directory)
+    try:
+        directory.mkdir(mode=0o700)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    write_json(directory / MANIFEST, asdict(manifest))
+    return IndexLocation(directory, manifest)
+
+
+def create_place(index_directory: Path) -> None:
+    """Make the directory in which indexes lie, with what tells other programs about it.
+
+    Raises:
+        StorageError: it cannot be written, or its path is none that the store can use.
+    """
+    if not str(index_directory).isprintable():  # the store takes paths as text, and splits them at line ends
+        raise StorageError(
+            f"the index cannot lie in {printable(encode_os_path(index_directory))}: its path is no plain UTF-8 text",
+            hint="Set `index_dir` to another directory.",
+        )
+    try:
+        (index_directory / INDEXES).mkdir(parents=True, exist_ok=True, mode=0o700)
+        (index_directory / CACHE_TAG).write_text(CACHE_SIGNATURE, encoding="ascii")
+        (index_directory / GIT_IGNORE).write_text("*\n", encoding="ascii")
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+
+
+def adopt_index(index_directory: Path, complete: Path, manifest: Manifest) -> IndexLocation:
+    """Let a directory with all that an index consists of be the newest index, but not the current one.
+
+    ``complete`` lies in the index directory.
+
+    Raises:
+        StorageError: the directory cannot be written.
+    """
+    write_json(complete / MANIFEST, asdict(manifest))
+    directory = _next_directory(index_directory)
+    try:
+        complete.rename(directory)
+    except OSError as error:
+        raise storage_error(error, index_directory) from error
+    return IndexLocation(directory, manifest)
+
+
+def index_directories(index_directory: Path) -> list[Path]:
+    """The directories of all indexes, current or not, oldest first."""
+    parent = index_directory / INDEXES
+    return sorted(p for p in parent.iterdir() if p.name.isdecimal()) if parent.is_dir() else []
+
+
+def make_current(index_directory: Path, location: IndexLocation) -> None:
+    """Let ``location`` answer from now on.
+
+    Where it does already nothing is written: searchers take a new pointer for a new index, and open that with nothing
+    in memory.
+    """
+    pointer = {"format": FORMAT, "index": location.directory.name}
+    with contextlib.suppress(IndexDamagedError):
+        if _read_json(index_directory / POINTER) == pointer:
+            return
+    write_json(index_directory / POINTER, pointer)
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Replace a JSON file whole.
+
+    Raises:
+        StorageError: the directory cannot be written.
+    """
+    try:
+        replace_file(path, json.dumps(value, ensure_ascii=True, separators=(",", ":")), mode=0o644)
+    except OSError as error:
+        raise storage_error(error, path.parent) from error
+
+
+def storage_error(error: OSError, place: Path) -> StorageError:
+    """The storage error that stands for an error of the operating system at ``place``."""
+    if is_disk_full(error):
+        return StorageFullError(
+            f"no space left in {place}", hint="Free some space, or set `index_dir` to another disk; then run it again."
+        )
+    why = error.strerror or str(error)
+    return StorageError(
+        f"the index in {place} cannot be read or written: {why}",
+        hint="Check its owner and mode, or set `index_dir` elsewhere.",
+    )
+
+
+def _next_directory(index_directory: Path) -> Path:
+    taken = [int(path.name) for path in index_directories(index_directory)]
+    return index_directory / INDEXES / f"{max(taken, default=0) + 1:06d}"
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        found = parse_json(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError(
+            f"cannot read {path}: {error.strerror}", hint="Check owner and mode of the index directory."
+        ) from error
+    except ValueError as error:
+        raise _damaged(path) from error
+    if not isinstance(found, dict):
+        raise _damaged(path)
+    return found
+
+
+def _decoded(path: Path, found: dict[str, Any], kind: type[T]) -> T:
+    try:
+        return convert(found, kind)
+    except (TypeError, ValueError) as error:
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> EverfindError:
+    return IndexDamagedError(f"the index is damaged: {path} cannot be read", hint=REPAIR_HINT)

@@ -1,0 +1,106 @@
+"""What made an index, and which indexes go together: its manifest, and the recipe that must be the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from everfind_core import __version__
+from everfind_core.errors import IndexIncompatibleError
+from everfind_core.index.store_backends import StoreBackend
+from everfind_core.model import ModelInfo
+
+FORMAT = 1
+"""Version of the layout and of the store's columns. A newer one is refused, an older one rebuilt."""
+
+REBUILD_HINT = "Run `everfind index --rebuild`: it builds a new index beside this one and then swaps."
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything that decides what an index holds for given files. Indexes of two recipes are never mixed.
+
+    ``model`` is an identity, the others are revisions of the code (with its sizes, for ``chunker``); ``secrets`` is
+    ``off`` where secrets are not masked.
+    """
+
+    model: str
+    chunker: str
+    lexical: str
+    extraction: str
+    secrets: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What made an index; ``created`` is in seconds since the epoch, ``store`` is what its chunks are kept in."""
+
+    recipe: Recipe
+    model: ModelInfo
+    created: float
+    everfind_version: str
+    format: int = FORMAT
+    store: StoreBackend = StoreBackend.LANCEDB
+
+
+def check_recipe(found: Recipe, wanted: Recipe, place: Path | str, *, only: tuple[str, ...] = ()) -> None:
+    """Refuse to mix; with ``only``, look at those fields alone.
+
+    Raises:
+        IndexIncompatibleError: naming what differs.
+    """
+    for name in only or tuple(f.name for f in fields(Recipe)):
+        was, wants = getattr(found, name), getattr(wanted, name)
+        if was != wants:
+            raise IndexIncompatibleError(
+                f"the index in {place} was made with {name} {was!r}, this everfind and its settings use {wants!r}",
+                hint=REBUILD_HINT,
+                details={"field": name, "found": was, "expected": wants},
+            )
+
+
+def is_upgrade(manifest: Manifest, wanted: Recipe, place: Path) -> bool:
+    """Whether an older everfind made the index with the same model and settings, so that it may be made anew unasked.
+
+    Raises:
+        IndexIncompatibleError: a newer everfind made it, and this one would do it otherwise.
+    """
+    found = manifest.recipe
+    if found == wanted and manifest.format == FORMAT:
+        return False
+    if (found.model, found.secrets, _settings_of(found)) != (wanted.model, wanted.secrets, _settings_of(wanted)):
+        return False
+    if _numbers(manifest.everfind_version) > _numbers(__version__):
+        raise IndexIncompatibleError(
+            f"the index in {place} was made by everfind {manifest.everfind_version}, this is {__version__}",
+            hint="Use that version or a newer one, or set `index_dir` to another directory.",
+            details={"field": "everfind_version", "found": manifest.everfind_version, "expected": __version__},
+        )
+    return True
+
+
+def _settings_of(recipe: Recipe) -> tuple[list[str], list[str]]:
+    """What a user's settings decide of a recipe: sizes of chunks, and words of documents' headers."""
+    return recipe.chunker.split(" ")[1:], recipe.extraction.split(" ")[2:]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3])
+
+
+def check_format(directory: Path, found: Mapping[str, Any]) -> None:
+    """Refuse a manifest, as JSON, of a newer format than this everfind knows.
+
+    Raises:
+        IndexIncompatibleError: it is.
+    """
+    version = found.get("format")
+    if isinstance(version, int) and version > FORMAT:
+        raise IndexIncompatibleError(
+            f"the index in {directory} was made by everfind {found.get('everfind_version', '?')} in format {version}; "
+            f"this is {__version__}, which reads up to format {FORMAT}",
+            hint="Use the everfind that made it or a newer one, or set `index_dir` to another directory.",
+        )

@@ -1,0 +1,1 @@
+"""What noise looks like to a model on a corpus, and the floor that follows."""

@@ -1,0 +1,1 @@
+"""Settings: files, layers, trust, folders and what they say."""

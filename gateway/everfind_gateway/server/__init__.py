@@ -1,0 +1,1 @@
+"""What `everfind serve` answers from."""

@@ -1,0 +1,1 @@
+"""Who answers: engines of this process, a running server, or a remote one."""

@@ -1,0 +1,1 @@
+"""An index as a whole: opened, locked, mended, and carried elsewhere."""

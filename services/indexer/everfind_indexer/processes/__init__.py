@@ -1,0 +1,1 @@
+"""Processes of our own for what anyone may have made, and the limits they put on themselves."""

@@ -1,0 +1,1 @@
+"""One index run, from its folders to its report."""

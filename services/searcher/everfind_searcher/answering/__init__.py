@@ -1,0 +1,1 @@
+"""From an order of hits to an answer."""

@@ -1,0 +1,1 @@
+"""A question, read and checked."""

@@ -1,0 +1,1 @@
+"""From what the arms found to an order of hits."""
