@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from everfind_core.cancellation import Cancellation
 from everfind_gateway.corpus import Corpus, open_source
-from everfind_gateway.mcp import corpus as current
+from everfind_gateway.live_workspace import LiveWorkspace
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class AsyncCorpus:
     As many calls run at once as anyio has threads for (40 unless changed).
     """
 
-    def __init__(self, source: current.Corpus) -> None:
+    def __init__(self, source: LiveWorkspace) -> None:
         self._source = source
 
     async def __aenter__(self) -> Self:

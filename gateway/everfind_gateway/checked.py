@@ -9,8 +9,8 @@ from typing import Any, ParamSpec, TypeVar, get_args
 
 from pydantic import ConfigDict, ValidationError, validate_call
 
-from everfind_core.errors import FieldViolation, InvalidRequestError
-from everfind_gateway.mcp.arguments import violation
+from everfind_core.errors import FieldViolation
+from everfind_gateway.violations import refusal, violation
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,10 +31,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
             return inner(*args, **kwargs)
         except ValidationError as error:
             told = [_violation(one, positional, known) for one in error.errors(include_url=False)]
-            violations = tuple({one.field: one for one in reversed(told)}.values())[::-1]
-            raise InvalidRequestError(
-                "; ".join(f"{one.field}: {one.description}" for one in violations[:3]), violations=violations
-            ) from None
+            raise refusal(list({one.field: one for one in reversed(told)}.values())[::-1]) from None
 
     return call
 

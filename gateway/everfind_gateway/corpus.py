@@ -34,7 +34,7 @@ from everfind_gateway.checked import checked
 from everfind_gateway.config.files import working_directory
 from everfind_gateway.config.settings import load_settings
 from everfind_gateway.listing import indexed_files
-from everfind_gateway.mcp import corpus as current
+from everfind_gateway.live_workspace import LiveWorkspace, Opened
 from everfind_gateway.reading import read_lines
 from everfind_gateway.reports import run_in_turn
 from everfind_gateway.requests import (
@@ -58,7 +58,7 @@ class Corpus:
     effect with the next call.
     """
 
-    def __init__(self, source: current.Corpus, cancel: Cancellation | None = None) -> None:
+    def __init__(self, source: LiveWorkspace, cancel: Cancellation | None = None) -> None:
         """Ask ``source``, until ``cancel`` says otherwise."""
         self._source = source
         self._cancel = cancel
@@ -294,7 +294,7 @@ class Corpus:
         self._source.close()
 
     @contextmanager
-    def _call(self) -> Iterator[current.Opened]:
+    def _call(self) -> Iterator[Opened]:
         if self._source.closed:
             raise UnavailableError("the corpus is closed", hint="Open it again with open_corpus().")
         with self._source.call() as opened:
@@ -328,7 +328,7 @@ def open_corpus(
 @checked
 def open_source(
     config: str | Path | None, server: str | None, workspace: str, watch: bool
-) -> tuple[current.Corpus, tuple[str, ...]]:
+) -> tuple[LiveWorkspace, tuple[str, ...]]:
     """What both kinds of corpus ask, and what is odd about its settings."""
     if config is not None and is_directory(workspace):
         raise InvalidRequestError.of("workspace", "a directory selects its project: give either config or workspace")
@@ -338,7 +338,7 @@ def open_source(
     )
     here = "" if server else workspace
     load = partial(load_settings, path, flags=flags, cwd=working_directory(), workspace=here)
-    return current.Corpus(load, open_followed_workspace if watch else open_workspace), load().warnings
+    return LiveWorkspace(load, open_followed_workspace if watch else open_workspace), load().warnings
 
 
 def _unheard(_event: RunEvent) -> None:

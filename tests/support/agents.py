@@ -15,7 +15,7 @@ from mcp import Client
 
 from everfind_core.ports import Embedder, Indexer, Searcher
 from everfind_gateway.config.settings import Settings, load_settings
-from everfind_gateway.mcp.corpus import Corpus
+from everfind_gateway.live_workspace import LiveWorkspace
 from everfind_gateway.mcp.server import build_server
 
 T = TypeVar("T")
@@ -54,8 +54,8 @@ class Served:
     def settings(self) -> Settings:
         return load_settings(self.config)
 
-    def corpus(self) -> Corpus:
-        return Corpus(self.settings, self.open_workspace)
+    def corpus(self) -> LiveWorkspace:
+        return LiveWorkspace(self.settings, self.open_workspace)
 
     def ask(self, use: Callable[[Client], Awaitable[T]], *, mode: str = "auto") -> T:
         """What ``use`` gives with a connected client."""

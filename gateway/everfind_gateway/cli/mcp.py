@@ -26,8 +26,8 @@ from everfind_gateway.wiring.workspace import open_followed_workspace
 
 if TYPE_CHECKING:
     from everfind_gateway.config.settings import Settings
+    from everfind_gateway.live_workspace import LiveWorkspace
     from everfind_gateway.mcp.corpora import Corpora
-    from everfind_gateway.mcp.corpus import Corpus
     from everfind_gateway.server.http_server import HttpOptions
     from everfind_gateway.wiring.local import Shared
 
@@ -158,14 +158,14 @@ def _serve_stdio(started: Runtime, flags: dict[str, Any]) -> None:
         raise typer.Exit(code)
 
 
-def corpus_of(started: Runtime, flags: dict[str, Any], shared: Shared | None = None) -> Corpus:
+def corpus_of(started: Runtime, flags: dict[str, Any], shared: Shared | None = None) -> LiveWorkspace:
     """What a server that lives long answers from, by the settings as they are at each call."""
     import logging
 
-    from everfind_gateway.mcp.corpus import Corpus
+    from everfind_gateway.live_workspace import LiveWorkspace
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
-    return Corpus(lambda: started.load(**flags), lambda settings: open_followed_workspace(settings, shared))
+    return LiveWorkspace(lambda: started.load(**flags), lambda settings: open_followed_workspace(settings, shared))
 
 
 def shared_of(settings: Settings) -> Shared | None:
@@ -192,7 +192,7 @@ def others_of(settings: Settings, shared: Shared | None) -> Corpora | None:
     return Corpora(Served(settings.workspaces), opening, limit=settings.max_workspaces)
 
 
-def close_corpus(corpus: Corpus, code: int, others: Corpora | None = None) -> None:
+def close_corpus(corpus: LiveWorkspace, code: int, others: Corpora | None = None) -> None:
     """Close it; or end the process at once where native code still runs, which must not meet its end half-way."""
     closed = [corpus.close(), others is None or others.close()]
     if not all(closed):

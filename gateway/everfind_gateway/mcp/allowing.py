@@ -12,13 +12,13 @@ from everfind_core.errors import FolderNotFoundError
 from everfind_core.files.paths import encode_os_path
 from everfind_gateway.config.folders import add_folders, existing_path
 from everfind_gateway.config.settings import Settings
-from everfind_gateway.mcp.corpus import Corpus
+from everfind_gateway.live_workspace import LiveWorkspace
 from everfind_gateway.requests import added_folders, index_requests
 
 _adding = threading.Lock()
 
 
-def allow(corpus: Corpus, paths: Sequence[str]) -> None:
+def allow(corpus: LiveWorkspace, paths: Sequence[str]) -> None:
     """Add each of ``paths`` that lies in no folder, but is a directory below one of the user's ``workspace_roots``.
 
     Raises:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from everfind_core.errors import FieldViolation, InvalidRequestError
+from everfind_core.errors import InvalidRequestError
 from everfind_core.files.parsed_json import parse_json
-from everfind_core.wrong_values import what_is_wrong
-from everfind_gateway.config.suggestions import did_you_mean
+from everfind_gateway.violations import refusal, violation
 
 MAX_QUERY = 10_000
 MAX_VALUES = 50
@@ -331,22 +329,4 @@ def parse(model: type[A], given: Mapping[str, Any]) -> A:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        violations = tuple(violation(one, list(known)) for one in error.errors(include_url=False))
-        sentence = "; ".join(f"{v.field}: {v.description}" for v in violations[:3])
-        raise InvalidRequestError(sentence, violations=violations) from None
-
-
-def violation(error: Mapping[str, Any], known: list[str]) -> FieldViolation:
-    """What one of pydantic's errors says of an argument; ``known`` are the arguments that there are."""
-    field = ".".join(str(part) for part in error["loc"])
-    kind, limits = error["type"], error.get("ctx", {})
-    if kind == "missing":
-        return FieldViolation(field, "it is missing")
-    if kind == "extra_forbidden":
-        meant, taken = did_you_mean(field, known), ", ".join(known) or "none"
-        return FieldViolation(field[:100], f"there is no such argument{meant} (arguments: {taken})")
-    shown = json.dumps(error["input"], ensure_ascii=True, default=str)
-    given = shown if len(shown) <= 80 else f"{shown[:80]}…"
-    if kind == "literal_error":
-        return FieldViolation(field, f"{given} is not one of {limits['expected']}")
-    return FieldViolation(field, f"{given} cannot be used: {what_is_wrong(error)}")
+        raise refusal([violation(one, list(known)) for one in error.errors(include_url=False)]) from None

@@ -9,8 +9,8 @@ import time
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, EverfindError
 from everfind_core.model import FolderStarted, IndexPhase, IndexProgress, IndexRequest, RunEvent
+from everfind_gateway.live_workspace import LiveWorkspace
 from everfind_gateway.mcp.calls import Call, Progress
-from everfind_gateway.mcp.corpus import Corpus
 from everfind_gateway.mcp.runs import run
 
 LOOK_SECONDS = 0.05
@@ -25,7 +25,7 @@ class BackgroundRun:
     Until then it stops when no call waits for it any more.
     """
 
-    def __init__(self, corpus: Corpus, request: IndexRequest) -> None:
+    def __init__(self, corpus: LiveWorkspace, request: IndexRequest) -> None:
         self.done_at: float | None = None
         """When it came to its end, in seconds of ``time.monotonic()``; None before, and where it failed."""
         self._cancel = Cancellation()
@@ -69,7 +69,7 @@ class BackgroundRun:
         if self._error is not None:
             raise self._error
 
-    def _run(self, corpus: Corpus, request: IndexRequest) -> None:
+    def _run(self, corpus: LiveWorkspace, request: IndexRequest) -> None:
         try:
             with corpus.call(self._cancel) as opened:
                 run(opened, [request], Call(corpus, self._cancel, self._progress), self._hear)

@@ -14,7 +14,7 @@ from everfind_core.cancellation import Cancellation
 
 if TYPE_CHECKING:
     from everfind_core.answers.json_form import Json
-    from everfind_gateway.mcp.corpus import Corpus
+    from everfind_gateway.live_workspace import LiveWorkspace
 
 T = TypeVar("T")
 Tell: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -53,7 +53,7 @@ class Progress:
 class Call:
     """What a tool has at hand while it answers."""
 
-    corpus: Corpus
+    corpus: LiveWorkspace
     cancel: Cancellation = field(default_factory=Cancellation)
     progress: Progress = field(default_factory=Progress)
 

@@ -17,11 +17,11 @@ from everfind_core.index.watch_state import read_watch_state
 from everfind_core.model import IndexRequest
 from everfind_gateway.config.folders import existing_path
 from everfind_gateway.config.settings import Settings
+from everfind_gateway.live_workspace import LiveWorkspace
 from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp.allowing import allow
 from everfind_gateway.mcp.background import BackgroundRun
 from everfind_gateway.mcp.calls import Call, Result
-from everfind_gateway.mcp.corpus import Corpus
 from everfind_gateway.requests import SearchOptions, index_requests, search_request
 
 FRESH_SECONDS = 20.0
@@ -39,7 +39,7 @@ class CodebaseSearch:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._runs: MutableMapping[Corpus, dict[_Place, BackgroundRun]] = WeakKeyDictionary()
+        self._runs: MutableMapping[LiveWorkspace, dict[_Place, BackgroundRun]] = WeakKeyDictionary()
 
     def __call__(self, call: Call, given: args.CodebaseSearchArguments) -> Result:
         """Bring the directory's index up to date, and search it; while vectors are awaited, by its words."""
@@ -58,7 +58,7 @@ class CodebaseSearch:
             answer = opened.workspace.searcher.search(question, cancel=call.cancel)
         return Result(search_json(answer), search_text(answer))
 
-    def _run(self, corpus: Corpus, settings: Settings, request: IndexRequest) -> BackgroundRun:
+    def _run(self, corpus: LiveWorkspace, settings: Settings, request: IndexRequest) -> BackgroundRun:
         """The run that brings the directory up to date: one under way, one just now, or a new one."""
         place = (request.folders[0], request.below)
         with self._guard:

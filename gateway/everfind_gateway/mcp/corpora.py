@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from everfind_core.workspaces import workspace_not_found
-from everfind_gateway.mcp.corpus import Corpus
+from everfind_gateway.live_workspace import LiveWorkspace
 from everfind_gateway.workspace_pool import WAIT_SECONDS, WorkspacePool
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ class Corpora:
     ) -> None:
         self._served = served
         self._open_workspace = open_workspace
-        self._pool: WorkspacePool[Corpus] = WorkspacePool(limit, patience)
+        self._pool: WorkspacePool[LiveWorkspace] = WorkspacePool(limit, patience)
 
     @contextmanager
-    def hold(self, asked: str, cancel: Cancellation | None = None) -> Iterator[Corpus]:
+    def hold(self, asked: str, cancel: Cancellation | None = None) -> Iterator[LiveWorkspace]:
         """The corpus of a name or of the project in which an absolute directory lies, kept open within the block.
 
         Raises:
@@ -48,8 +48,8 @@ class Corpora:
         if place is None:
             raise workspace_not_found(asked)
 
-        def opening() -> Corpus:
-            return Corpus(lambda: self._served.load(place), self._open_workspace)
+        def opening() -> LiveWorkspace:
+            return LiveWorkspace(lambda: self._served.load(place), self._open_workspace)
 
         with self._pool.hold(place.id, opening, cancel=cancel) as corpus:
             yield corpus

@@ -5,17 +5,14 @@ A page so follows whatever the index has become meanwhile.
 
 from __future__ import annotations
 
-import base64
-import json
-
 from everfind_core.errors import InvalidRequestError
-from everfind_core.files.parsed_json import parse_json
 from everfind_core.model import FileRef
+from everfind_rpc.serving.paging import file_of, token_of
 
 
 def encoded(last: FileRef) -> str:
     """The cursor of the page behind ``last``."""
-    return base64.urlsafe_b64encode(json.dumps((last.folder, last.path)).encode()).decode()
+    return token_of((last.folder, last.path))
 
 
 def decoded(cursor: str) -> FileRef | None:
@@ -27,9 +24,8 @@ def decoded(cursor: str) -> FileRef | None:
     if not cursor:
         return None
     try:
-        folder, path = parse_json(base64.b64decode(cursor, altchars=b"-_", validate=True))
-    except (ValueError, TypeError):
-        folder = path = None
-    if not isinstance(folder, str) or not isinstance(path, str):
-        raise InvalidRequestError.of("cursor", "no page of this list gave it", hint="List again without a cursor.")
-    return FileRef(folder, path)
+        return file_of(cursor)
+    except InvalidRequestError:
+        raise InvalidRequestError.of(
+            "cursor", "no page of this list gave it", hint="List again without a cursor."
+        ) from None

@@ -16,8 +16,8 @@ from everfind_core.model import (
     RunEvent,
 )
 from everfind_core.ports import EventSink
+from everfind_gateway.live_workspace import Opened
 from everfind_gateway.mcp.calls import Call, Progress
-from everfind_gateway.mcp.corpus import Opened
 from everfind_gateway.reports import run_in_turn
 
 _WORDS_SHARE = 0.1

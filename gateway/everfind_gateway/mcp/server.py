@@ -23,11 +23,11 @@ from everfind_core.errors import ErrorKind, EverfindError, InvalidRequestError
 from everfind_core.files.parsed_json import parse_json
 from everfind_gateway.config.settings import Settings
 from everfind_gateway.config.suggestions import did_you_mean
+from everfind_gateway.live_workspace import LiveWorkspace
 from everfind_gateway.mcp import prompts, resources
 from everfind_gateway.mcp.arguments import input_schema, parse, split_workspace
 from everfind_gateway.mcp.calls import Call, Result, Tell, Threads
 from everfind_gateway.mcp.corpora import Corpora, in_workspace
-from everfind_gateway.mcp.corpus import Corpus
 from everfind_gateway.mcp.indexing import INDEX_TOOL, aliases
 from everfind_gateway.mcp.outputs import output_schema
 from everfind_gateway.mcp.tools import READING_TOOLS, Tool, sentence
@@ -64,7 +64,7 @@ def offered_tools(names: Sequence[str]) -> tuple[Tool, ...]:
 
 
 def build_server(
-    corpus: Corpus, settings: Settings, *, activity: Activity | None = None, others: Corpora | None = None
+    corpus: LiveWorkspace, settings: Settings, *, activity: Activity | None = None, others: Corpora | None = None
 ) -> Server[None]:
     """A server with the name, description and tools that ``settings`` give it; a call may name one of ``others``."""
     handlers = _Handlers(corpus, offered_tools(settings.mcp_tools), activity or Activity(), others)
@@ -98,7 +98,9 @@ async def _nothing_to_hold(_server: Server[None]) -> AsyncIterator[None]:
 class _Handlers:
     """What the server does for each kind of request."""
 
-    def __init__(self, corpus: Corpus, tools: Sequence[Tool], activity: Activity, others: Corpora | None) -> None:
+    def __init__(
+        self, corpus: LiveWorkspace, tools: Sequence[Tool], activity: Activity, others: Corpora | None
+    ) -> None:
         self.tools = tools
         self._others = others
         self._corpus = corpus

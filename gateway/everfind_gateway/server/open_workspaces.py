@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from everfind_core.model import Folder
     from everfind_gateway.config.settings import Settings
-    from everfind_gateway.server.served import Place, Served
+    from everfind_gateway.server.served import Served, ServedWorkspace
     from everfind_rpc.auth import Principal
     from everfind_rpc.serving.service import Call, Service
 
@@ -38,7 +38,7 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenServices:
     """A workspace's services, what tells others of its settings' digest, and what closes it all."""
 
     services: Sequence[Service]
@@ -49,7 +49,9 @@ class Opened:
 class _Entry:
     """An open workspace and the settings that it answers by."""
 
-    def __init__(self, place: Place, settings: Settings, opened: Opened, forget: Callable[[_Entry], object]) -> None:
+    def __init__(
+        self, place: ServedWorkspace, settings: Settings, opened: OpenServices, forget: Callable[[_Entry], object]
+    ) -> None:
         self.place = place
         self.settings = settings
         self.services: Mapping[str, Service] = _by_name(opened.services)
@@ -95,7 +97,7 @@ class OpenWorkspaces:
         self,
         own: Own,
         served: Served,
-        open_workspace: Callable[[Place, Settings], Opened],
+        open_workspace: Callable[[ServedWorkspace, Settings], OpenServices],
         *,
         limit: int,
         patience: float = WAIT_SECONDS,
@@ -108,7 +110,7 @@ class OpenWorkspaces:
         self._limit = limit
         self._pool: WorkspacePool[_Entry] = WorkspacePool(limit, patience)
         self._guard = threading.Lock()
-        self._indexes: list[tuple[Path, Place]] = []
+        self._indexes: list[tuple[Path, ServedWorkspace]] = []
         """Which index directories are in use by which open workspaces."""
         self._own_used = 0.0
 
@@ -159,7 +161,7 @@ class OpenWorkspaces:
         self.stop()
         self._pool.close()
 
-    def _place(self, asked: str, principal: Principal) -> Place | None:
+    def _place(self, asked: str, principal: Principal) -> ServedWorkspace | None:
         """Where a request belongs, by the innermost directory; None is the server's own workspace.
 
         Raises:
@@ -179,10 +181,10 @@ class OpenWorkspaces:
             raise workspace_not_found(asked)
         return None if found is None or len(ours) > len(found.root) else found
 
-    def _is_own(self, place: Place) -> bool:
+    def _is_own(self, place: ServedWorkspace) -> bool:
         return self._served.load(place).index_dir == self._own.index_dir
 
-    def _open(self, place: Place, settings: Settings) -> _Entry:
+    def _open(self, place: ServedWorkspace, settings: Settings) -> _Entry:
         self._claim(settings.index_dir, place)
         try:
             opened = self._open_workspace(place, settings)
@@ -192,7 +194,7 @@ class OpenWorkspaces:
         index = settings.index_dir
         return _Entry(place, settings, opened, lambda entry: self._release(index, entry.place))
 
-    def _claim(self, index: Path, place: Place) -> None:
+    def _claim(self, index: Path, place: ServedWorkspace) -> None:
         """Let no other workspace be open with the same index.
 
         Raises:
@@ -207,7 +209,7 @@ class OpenWorkspaces:
                 )
             self._indexes.append((index, place))
 
-    def _release(self, index: Path, place: Place) -> None:
+    def _release(self, index: Path, place: ServedWorkspace) -> None:
         with self._guard:
             self._indexes.remove((index, place))
 

@@ -19,7 +19,7 @@ _Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServedWorkspace:
     """A workspace that is served. ``id`` is its name, or the root of its project (string form)."""
 
     id: str
@@ -56,7 +56,7 @@ class Served:
     def __bool__(self) -> bool:
         return bool(self._names or self._roots)
 
-    def find(self, asked: str) -> Place | None:
+    def find(self, asked: str) -> ServedWorkspace | None:
         """The workspace of a name, or of the project in which an absolute directory (string form) lies.
 
         Raises:
@@ -64,7 +64,7 @@ class Served:
             UntrustedSettingError: it is a link that leads out of the project.
         """
         if not asked.startswith("/"):
-            return Place(asked) if asked in self._names else None
+            return ServedWorkspace(asked) if asked in self._names else None
         try:
             directory = os.path.realpath(decode_os_path(asked))
         except (InvalidRequestError, ValueError):
@@ -74,14 +74,14 @@ class Served:
         if file is None or not file.instance:
             return None
         root = encode_os_path(file.root)
-        return Place(root) if root_of(root, [allowed]) else None
+        return ServedWorkspace(root) if root_of(root, [allowed]) else None
 
-    def listed(self) -> tuple[Place, ...]:
+    def listed(self) -> tuple[ServedWorkspace, ...]:
         """Those that were listed one by one: the named ones, and directories that are a project themselves."""
         projects = [place for root in self._roots if (place := self.find(root)) is not None and place.root == root]
-        return (*map(Place, self._names), *projects)
+        return (*map(ServedWorkspace, self._names), *projects)
 
-    def load(self, place: Place) -> Settings:
+    def load(self, place: ServedWorkspace) -> Settings:
         """The settings of a workspace as they are now, with its share of what may be kept in memory.
 
         All others that may be open keep together as much as the server's own.
@@ -99,7 +99,7 @@ class Served:
             self._known[place.id] = (stamps, settings)
         return settings
 
-    def _stamps(self, place: Place) -> _Stamps:
+    def _stamps(self, place: ServedWorkspace) -> _Stamps:
         """What changes when a file of its settings does."""
         if place.root:
             own = Path(decode_os_path(place.root)) / ".everfind" / "config.toml"
@@ -108,7 +108,7 @@ class Served:
         return tuple(map(_stamp, (own, user_file())))
 
 
-def _load(place: Place) -> Settings:
+def _load(place: ServedWorkspace) -> Settings:
     settings = load_settings(workspace=decode_os_path(place.root) if place.root else place.id, flags={"server": ""})
     if place.root and settings.origins["index_dir"].source == "environment":
         raise ConfigError(

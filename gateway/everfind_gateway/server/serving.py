@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from everfind_gateway.server.open_workspaces import Opened, OpenWorkspaces, Own
+from everfind_gateway.server.open_workspaces import OpenServices, OpenWorkspaces, Own
 from everfind_gateway.server.served import Served
 from everfind_gateway.wiring.local import LocalWorkspace, Shared, open_local, open_shared
 from everfind_gateway.wiring.running import Announcement
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from everfind_gateway.config.settings import Settings
-    from everfind_gateway.server.served import Place
+    from everfind_gateway.server.served import ServedWorkspace
     from everfind_rpc.serving.service import Service
 
 
@@ -59,7 +59,7 @@ class Opener:
         self._shared = shared
         self._token = token
 
-    def open(self, place: Place, settings: Settings) -> Opened:
+    def open(self, place: ServedWorkspace, settings: Settings) -> OpenServices:
         """An open workspace. Its index is kept up with its folders, once a run has made it."""
         with contextlib.ExitStack() as stack:
             announced = Announcement(settings.index_dir, settings.digest, token=self._token, workspace=place.id)
@@ -71,4 +71,4 @@ class Opener:
             services = workspace.services()
             if self.address:
                 announced.publish(self.address)
-            return Opened(services, announced.renew, stack.pop_all().close)
+            return OpenServices(services, announced.renew, stack.pop_all().close)

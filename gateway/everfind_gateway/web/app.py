@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from everfind_core.answers.json_form import Json
+    from everfind_gateway.live_workspace import LiveWorkspace
     from everfind_gateway.mcp.corpora import Corpora
-    from everfind_gateway.mcp.corpus import Corpus
     from everfind_gateway.mcp.tools import Tool
     from everfind_gateway.server.http_server import HttpOptions
 
@@ -70,7 +70,7 @@ _TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascri
 _log = logging.getLogger("everfind.web")
 
 
-def application(corpus: Corpus, options: HttpOptions, others: Corpora | None = None) -> ASGIApp:
+def application(corpus: LiveWorkspace, options: HttpOptions, others: Corpora | None = None) -> ASGIApp:
     """The ASGI application; ``options.token`` must be set. A call may name one of the ``others``."""
     calls = _Calls(corpus, options.token, others)
     files = [Route(_address(file), _file(file)) for file in sorted((Path(__file__).parent / "static").iterdir())]
@@ -102,7 +102,7 @@ class _Guard:
 class _Calls:
     """Answers ``POST /api/TOOL``."""
 
-    def __init__(self, corpus: Corpus, token: str, others: Corpora | None) -> None:
+    def __init__(self, corpus: LiveWorkspace, token: str, others: Corpora | None) -> None:
         self._corpus = corpus
         self._others = others
         self._token = token

@@ -15,7 +15,7 @@ from everfind_core.errors import CancelledError
 from everfind_core.model import Coverage, SearchAnswer, SearchRequest
 from everfind_gateway import AsyncCorpus
 from everfind_gateway.config.settings import load_settings
-from everfind_gateway.mcp import corpus as current
+from everfind_gateway.live_workspace import LiveWorkspace
 
 
 @dataclass
@@ -46,7 +46,7 @@ def test_a_cancelled_call_is_told_to_stop() -> None:
     slow = Slow()
 
     async def ask() -> SearchAnswer:
-        source = current.Corpus(load_settings, lambda _settings: nullcontext(cast("Any", slow)))
+        source = LiveWorkspace(load_settings, lambda _settings: nullcontext(cast("Any", slow)))
         async with AsyncCorpus(source) as corpus:
             async with anyio.create_task_group() as group:
                 group.start_soon(corpus.search, "question")

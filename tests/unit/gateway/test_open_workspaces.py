@@ -16,8 +16,8 @@ from everfind_core.model import Folder
 from everfind_gateway.config.folders import add_folders
 from everfind_gateway.config.named_workspaces import named_workspace
 from everfind_gateway.config.settings import Settings
-from everfind_gateway.server.open_workspaces import Opened, OpenWorkspaces, Own
-from everfind_gateway.server.served import Place, Served
+from everfind_gateway.server.open_workspaces import OpenServices, OpenWorkspaces, Own
+from everfind_gateway.server.served import Served, ServedWorkspace
 from everfind_rpc.auth import LOCAL, Principal, Scope
 from everfind_rpc.clients import searcher
 from everfind_rpc.serving.service import Call, Service
@@ -35,7 +35,7 @@ class Opener:
     running: set[str] = field(default_factory=set)
     stopped: list[str] = field(default_factory=list)
 
-    def open(self, place: Place, _settings: Settings) -> Opened:
+    def open(self, place: ServedWorkspace, _settings: Settings) -> OpenServices:
         self.opened.append(place.id)
         service = Service(
             searcher.SERVICE,
@@ -43,7 +43,7 @@ class Opener:
             stop=lambda: self.stopped.append(place.id),
             busy=lambda: place.id in self.running,
         )
-        return Opened([service], self.renewed.append, lambda: self.closed.append(place.id))
+        return OpenServices([service], self.renewed.append, lambda: self.closed.append(place.id))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from everfind_core.errors import ConfigError, DeadlineExceededError, ModelUnusab
 from everfind_core.files.parsed_json import OTHER_SHAPE
 from everfind_core.ranking import read_query
 from everfind_rpc.json_api import ApiEndpoint, JsonApi
-from everfind_searcher.asking.remembered import Remembered
+from everfind_searcher.remembered import Remembered
 
 WAYS: Final = 3
 """So many are asked for, and at most so many taken."""

@@ -10,7 +10,7 @@ from everfind_core.model import InputKind
 from everfind_core.noise.model_registry import reads_english_only
 from everfind_core.ports import Embedder
 from everfind_core.text.glossary import glossed
-from everfind_searcher.asking.remembered import Remembered
+from everfind_searcher.remembered import Remembered
 
 REMEMBERED = 256
 """Queries whose vectors are kept, half a megabyte with the default model."""

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from everfind_searcher.store.postings import Found
+from everfind_searcher.store.postings import Matches
 
 K1: Final = np.float32(1.2)
 B: Final = np.float32(0.75)
@@ -27,7 +27,7 @@ _logarithm.restype = ctypes.c_float
 
 Mask = npt.NDArray[np.bool_]
 
-Find = Callable[[str], Found | None]
+Find = Callable[[str], Matches | None]
 """Gives the rows of one fragment that a term stands in."""
 
 

@@ -13,7 +13,7 @@ Places = npt.NDArray[np.integer]
 
 Counts = npt.NDArray[np.integer]
 Lengths = npt.NDArray[np.integer]
-Found = tuple[Places, Counts]
+Matches = tuple[Places, Counts]
 """The rows that a term stands in, ascending, and how often it does in each."""
 
 
@@ -65,7 +65,7 @@ class Postings:
         arrays = (self.terms, self.starts, self.places, self.counts, self.lengths)
         return sum(array.nbytes for array in arrays)
 
-    def find(self, term: str) -> Found | None:
+    def find(self, term: str) -> Matches | None:
         """The rows that ``term`` stands in; None if none does."""
         wanted = hash(term)
         at = int(self.terms.searchsorted(wanted))

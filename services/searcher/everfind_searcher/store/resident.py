@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from everfind_core.errors import EverfindError
 from everfind_core.ports import StoredChunk
-from everfind_searcher.asking.remembered import Remembered
+from everfind_searcher.remembered import Remembered
 from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Addresses, Copy, Version
 from everfind_searcher.store.whole import WholeVersion
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from everfind_core.model import Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_searcher.asking.remembered import Remembered
+from everfind_searcher.remembered import Remembered
 from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import Mask, TermScorer
 from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, Addresses, Copy, Version

@@ -24,11 +24,11 @@ from everfind_core.index.sqlite_schema import (
 from everfind_core.index.store_errors import damaged
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import StoredChunk
-from everfind_searcher.asking.remembered import Remembered
+from everfind_searcher.remembered import Remembered
 from everfind_searcher.store.best import Rows
 from everfind_searcher.store.bm25 import Mask, TermScorer
 from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, ROW_BYTES, Addresses, Copy
-from everfind_searcher.store.postings import Found, Postings
+from everfind_searcher.store.postings import Matches, Postings
 from everfind_searcher.store.sqlite.connections import Connections
 from everfind_searcher.store.sqlite.filters import Condition, condition
 
@@ -177,7 +177,7 @@ def read_parts(db: sqlite3.Connection, known: Mapping[int, Part]) -> Mapping[int
     return parts
 
 
-def stored_postings(db: sqlite3.Connection, fragment: int, field: int, token: str) -> Found | None:
+def stored_postings(db: sqlite3.Connection, fragment: int, field: int, token: str) -> Matches | None:
     """The rows of a fragment that a token stands in; None if none does."""
     statement = "SELECT data FROM postings WHERE fragment = ? AND field = ? AND term = ?"
     found = db.execute(statement, (fragment, field, token)).fetchone()

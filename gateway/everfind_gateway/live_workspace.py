@@ -30,7 +30,7 @@ class Opened:
     calls: int = 0
 
 
-class Corpus:
+class LiveWorkspace:
     """Gives calls the workspace that the settings describe now. Thread-safe.
 
     A change of the settings files, such as by `everfind add`, takes effect with the next call. Calls under way keep the
