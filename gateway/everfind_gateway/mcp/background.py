@@ -22,7 +22,7 @@ _log = logging.getLogger("everfind.mcp")
 class BackgroundRun:
     """Begins at once, in a thread of its own, and goes on when words answer, until it is done or the corpus closes.
 
-    Until then it stops when no call waits for it any more.
+    Until then it stops when no call waits for it any more. The call that made it counts as one that has joined.
     """
 
     def __init__(self, corpus: LiveWorkspace, request: IndexRequest) -> None:
@@ -31,7 +31,7 @@ class BackgroundRun:
         self._cancel = Cancellation()
         self._progress = Progress()
         self._guard = threading.Lock()
-        self._waiting = 0
+        self._waiting = 1
         self._first_pass = False
         self._words_answer = threading.Event()
         self._ended = threading.Event()
@@ -43,20 +43,21 @@ class BackgroundRun:
         """Whether nothing more comes of it."""
         return self._ended.is_set()
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether it is under way, and was not told to stop."""
-        return not (self.ended or self._cancel.cancelled)
+    def join(self) -> bool:
+        """Count one call more that is about to wait; false where the run was told to stop before."""
+        with self._guard:
+            if self._cancel.cancelled:
+                return False
+            self._waiting += 1
+            return True
 
     def wait_for_words(self, call: Call) -> None:
-        """Until every file answers by its words: after a first pass, or at the end.
+        """Until every file answers by its words: after a first pass, or at the end. For a call that has joined.
 
         Raises:
             CancelledError: the call was cancelled.
             EverfindError: the run failed before that.
         """
-        with self._guard:
-            self._waiting += 1
         try:
             while not self._words_answer.wait(LOOK_SECONDS):
                 call.progress.report(self._progress.done, self._progress.total, self._progress.message)

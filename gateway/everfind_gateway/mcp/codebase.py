@@ -59,12 +59,12 @@ class CodebaseSearch:
         return Result(search_json(answer), search_text(answer))
 
     def _run(self, corpus: LiveWorkspace, settings: Settings, request: IndexRequest) -> BackgroundRun:
-        """The run that brings the directory up to date: one under way, one just now, or a new one."""
+        """The run that brings the directory up to date, joined: one under way, one just now, or a new one."""
         place = (request.folders[0], request.below)
         with self._guard:
             runs = self._runs.setdefault(corpus, {})
             run = runs.get(place)
-            if run is None or not (run.goes_on or _is_fresh(settings, place, run)):
+            if run is None or (run.ended and not _is_fresh(settings, place, run)) or not run.join():
                 run = runs[place] = BackgroundRun(corpus, request)
             return run
 
