@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from everfind_core.index.directory import current_index
-from everfind_core.measures import Found, mean, measure
 from everfind_core.model import Filters, InputKind, SearchMode
 from everfind_core.ports import ScoredChunk
 from everfind_core.ranking import WEIGHTS, Candidate, Weights, order
 from everfind_core.text.lexical import query_terms
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_gateway.evaluation.labelled import EvaluationSet, Question, read_set
+from everfind_gateway.evaluation.measures import Found, mean, measure
 from everfind_searcher.ordering.finding import CANDIDATES
 from everfind_searcher.ordering.ranking import rank
 from everfind_searcher.settings import Fusion

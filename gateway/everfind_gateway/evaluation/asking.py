@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError
-from everfind_core.measures import DEPTH, Found, measure
 from everfind_core.model import Filters, Hit, SearchMode, SearchRequest
 from everfind_core.ports import Searcher
 from everfind_gateway.evaluation.labelled import EvaluationSet, Question
+from everfind_gateway.evaluation.measures import DEPTH, Found, measure
 
 PAGE = 100
 """Hits asked for at a time: the most that one search gives."""

@@ -15,9 +15,9 @@ from pydantic import Field
 
 from everfind_core.errors import EverfindError, InvalidRequestError
 from everfind_core.files.paths import decode_os_path
-from everfind_core.measures import Answer
 from everfind_core.model import Folder
 from everfind_gateway.evaluation.labelled import EvaluationSet, Line, Question, Text, read_lines
+from everfind_gateway.evaluation.measures import Answer
 from everfind_gateway.places import place_in
 from everfind_gateway.requests import file_reference
 

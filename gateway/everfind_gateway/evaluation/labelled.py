@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from everfind_core.errors import InvalidRequestError
 from everfind_core.files.parsed_json import parse_json
 from everfind_core.files.paths import encode_os_path
-from everfind_core.measures import Answer
 from everfind_core.model import Folder
 from everfind_core.wrong_values import what_is_wrong
+from everfind_gateway.evaluation.measures import Answer
 
 CORPUS = "corpus"
 QUESTIONS = "queries.jsonl"
@@ -56,7 +56,8 @@ class Question:
     """One question. Paths are relative to ``corpus/``; ``root`` names the one folder to search (empty: all).
 
     ``answers`` is empty for a question that has none. ``ignore`` and ``stale`` as in
-    :func:`everfind_core.measures.measure`. ``contains`` are words that the first hits must have between them.
+    :func:`everfind_gateway.evaluation.measures.measure`. ``contains`` are words that the first hits must have between
+    them.
     """
 
     id: str

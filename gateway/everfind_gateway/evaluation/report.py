@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from everfind_core.measures import mean
 from everfind_core.model import Coverage, SearchMode
 from everfind_gateway.evaluation.asking import Asked
 from everfind_gateway.evaluation.labelled import EvaluationSet
+from everfind_gateway.evaluation.measures import mean
 
 
 @dataclass(frozen=True, slots=True)

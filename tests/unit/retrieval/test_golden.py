@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from everfind_core.errors import InvalidRequestError, StorageError
-from everfind_core.measures import Answer
 from everfind_core.model import Folder, Hit, SearchRequest
 from everfind_gateway.cli import main, runtime
 from everfind_gateway.config.settings import Settings, load_settings
 from everfind_gateway.evaluation import comparison
 from everfind_gateway.evaluation.golden import read_golden
 from everfind_gateway.evaluation.labelled import EvaluationSet
+from everfind_gateway.evaluation.measures import Answer
 from everfind_gateway.evaluation.report import EvalReport
 from everfind_gateway.evaluation.running import run_golden
 from everfind_gateway.render.evaluation import comparison_text, report_text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfind_core.measures import Answer, Found, dcg, mean, measure
+from everfind_gateway.evaluation.measures import Answer, Found, dcg, mean, measure
 
 LOG3 = math.log2(3)
 
