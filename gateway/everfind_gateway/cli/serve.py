@@ -151,12 +151,15 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
 
 
 def _open_listed(others: OpenWorkspaces) -> None:
+    def warn(error: EverfindError) -> None:  # it says so again to whoever asks
+        note(f"everfind: warning: {error.message}")
+
     try:
-        others.open_listed()
+        others.open_listed(warn)
     except UnavailableError:  # the server is told to end meanwhile
         return
-    except EverfindError as error:  # it says so again to whoever asks
-        note(f"everfind: warning: {error.message}")
+    except EverfindError as error:
+        warn(error)
 
 
 @contextlib.contextmanager

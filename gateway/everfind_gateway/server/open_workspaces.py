@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from everfind_core.errors import ConfigError, EverfindError
+from everfind_core.errors import ConfigError, EverfindError, UnavailableError
 from everfind_core.model import OpenWorkspace
 from everfind_core.workspaces import root_of, workspace_not_found
 from everfind_gateway.workspace_pool import WAIT_SECONDS, WorkspacePool
@@ -134,15 +134,25 @@ class OpenWorkspaces:
         own = OpenWorkspace(OWN, self._own_used, any(service.busy() for service in self._own_services.values()))
         return (own, *(OpenWorkspace(key, used, entry.busy) for key, entry, used in self._pool.opened()))
 
-    def open_listed(self) -> None:
+    def open_listed(self, refused: Callable[[EverfindError], object]) -> None:
         """Open those that were listed one by one, as many as there are places, so that they are followed.
 
+        ``refused`` hears of each that cannot be opened.
+
         Raises:
-            EverfindError: one of them cannot be opened.
+            ConfigError: a project's file cannot be read.
+            UnavailableError: the server is stopping.
         """
-        for place in [place for place in self._served.listed() if not self._is_own(place)][: self._limit]:
-            with self._pool.hold(place.id, partial(self._open, place, self._served.load(place))):
-                pass
+        opened = 0
+        for place in self._served.listed():
+            if opened == self._limit:
+                return
+            try:
+                opened += self._open_other(place)
+            except UnavailableError:
+                raise
+            except EverfindError as error:
+                refused(error)
 
     def look(self) -> None:
         """Take in what has changed in settings files, and close what has settings of before."""
@@ -180,6 +190,13 @@ class OpenWorkspaces:
         if found is None and not ours:
             raise workspace_not_found(asked)
         return None if found is None or len(ours) > len(found.root) else found
+
+    def _open_other(self, place: ServedWorkspace) -> bool:
+        """Open it, unless it is the server's own; whether it was opened."""
+        if self._is_own(place):
+            return False
+        with self._pool.hold(place.id, partial(self._open, place, self._served.load(place))):
+            return True
 
     def _is_own(self, place: ServedWorkspace) -> bool:
         return self._served.load(place).index_dir == self._own.index_dir

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import ConfigError, OverloadedError, UnavailableError, WorkspaceNotFoundError
+from everfind_core.errors import ConfigError, EverfindError, OverloadedError, UnavailableError, WorkspaceNotFoundError
 from everfind_core.model import Folder
 from everfind_gateway.config.folders import add_folders
 from everfind_gateway.config.named_workspaces import named_workspace
@@ -252,9 +252,18 @@ def test_a_variable_does_not_give_all_one_index(opener: Opener, srv: Path, monke
 
 def test_the_servers_own_project_is_not_opened_again(opener: Opener, srv: Path) -> None:
     spaces = workspaces(opener, f"{srv}", f"{srv}/a", f"{srv}/b", own_index=f"{srv}/a/.everfind/index")
-    spaces.open_listed()
-    assert opener.opened == [f"{srv}/b"]
+    refused: list[EverfindError] = []
+    spaces.open_listed(refused.append)
+    assert (opener.opened, refused) == ([f"{srv}/b"], [])
     assert held(spaces, f"{srv}/a/x") == ""
+
+
+def test_one_that_cannot_be_opened_keeps_no_other_closed(opener: Opener, srv: Path) -> None:
+    (srv / "a/.everfind/config.toml").write_text("folders = []\nserver = 'elsewhere:1'\n")
+    refused: list[EverfindError] = []
+    workspaces(opener, f"{srv}/a", f"{srv}/b").open_listed(refused.append)
+    assert opener.opened == [f"{srv}/b"]
+    assert ["must not set 'server'" in error.message for error in refused] == [True]
 
 
 @pytest.mark.parametrize("end", [OpenWorkspaces.stop, OpenWorkspaces.close])

@@ -67,6 +67,7 @@ def test_the_wheel_holds_every_file_of_the_packages(built: tuple[Path, Path]) ->
         "everfind_indexer/syntax/queries/python.scm",
         "everfind/searcher/v1/searcher_service_pb2_grpc.py",
         "everfind_core/py.typed",
+        "everfind_core/text/glossary.txt",
     ):
         assert sample in held
 
