@@ -132,6 +132,7 @@ class FileServicer:
             folder=request.folder,
             globs=tuple(request.globs),
             after=file_of(request.page_token) if request.page_token else asked,
+            cancel=call.cancel,
         )
         following = token_of((found[-1].ref.folder, found[-1].ref.path)) if more else ""
         return pb.ListFilesResponse(files=[indexed_file_to_proto(f) for f in found], next_page_token=following)
