@@ -40,6 +40,6 @@ def workspace_not_found(asked: str) -> WorkspaceNotFoundError:
         )
     return WorkspaceNotFoundError(
         f"there is no workspace {asked[:200]!r} here",
-        hint="Leave it empty, or give the name of a workspace that is served, or an absolute directory in one.",
+        hint="Leave it out, or give the name of a workspace that is served, or an absolute directory in one.",
         details={"workspace": asked[:200]},
     )

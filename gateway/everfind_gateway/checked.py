@@ -49,6 +49,11 @@ def _names(function: Callable[..., object]) -> tuple[list[str], list[str]]:
 
 def _violation(error: Mapping[str, Any], positional: list[str], known: list[str]) -> FieldViolation:
     """The same by the argument's name, also where it was given by its position."""
-    first = error["loc"][0]
+    first, kind = error["loc"][0], error["type"].removesuffix("_argument")
+    if kind == "unexpected_positional":
+        by_place = [name for name in positional if name != "self"]
+        others = ", ".join(name for name in known if name not in by_place) or "none"
+        return FieldViolation("arguments", f"{len(by_place)} at most without a name; there are by name: {others}")
     name = positional[min(first, len(positional) - 1)] if isinstance(first, int) else first
-    return violation({**error, "loc": (name,), "type": error["type"].removesuffix("_argument")}, known)
+    kind = "extra_forbidden" if kind == "unexpected_keyword" else kind
+    return violation({**error, "loc": (name,), "type": kind}, known)

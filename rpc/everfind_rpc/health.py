@@ -28,7 +28,8 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
             check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
             answer = check(b"", timeout=SECONDS)
     except (grpc.RpcError, OSError) as error:
-        sys.stderr.write(f"{cause(error)}\n")
+        why = error.details() if isinstance(error, grpc.Call) else None
+        sys.stderr.write(f"localhost:{port} does not answer: {why or cause(error)}\n")
         return 1
     return 0 if answer == _SERVING else 1
 

@@ -193,6 +193,18 @@ def test_an_unknown_argument_brings_the_ones_that_there_are(corpus: Corpus) -> N
         ask("a", folders=["docs"])
 
 
+def test_arguments_that_a_call_does_not_take_are_told_in_our_words(corpus: Corpus) -> None:
+    loose: Any = corpus
+    with pytest.raises(InvalidRequestError, match=r"^folders: there is no such argument; did you mean 'folder'\?"):
+        loose.files(folders=["docs"])
+    with pytest.raises(
+        InvalidRequestError, match=r"^arguments: 1 at most without a name; there are by name: start_line, end_line$"
+    ):
+        loose.cat("docs/auth.md", 1, 2, 3, 4)
+    with pytest.raises(InvalidRequestError, match=r"^arguments: 0 at most without a name; there are by name: skipped$"):
+        loose.status(1)
+
+
 def test_awaited_answers_are_the_same(corpus: Corpus, config: Path, server: str | None) -> None:
     async def ask() -> tuple[Any, Any, Any]:
         async with open_async_corpus(config, server=server) as waiting:

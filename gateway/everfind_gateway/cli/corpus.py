@@ -165,6 +165,12 @@ def list_folders(
     from everfind_core.answers.json_form import folder_json
 
     if workspaces:
+        if files or folder or globs:
+            raise InvalidRequestError.of(
+                "workspaces",
+                "it lists workspaces, not files",
+                hint="`everfind --workspace NAME list --files` lists the files of one.",
+            )
         _list_workspaces(as_json=as_json)
         return
     settings = runtime.runtime_of(context).settings()

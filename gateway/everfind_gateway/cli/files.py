@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from everfind_core.errors import InvalidRequestError
+from everfind_core.text.numbers import count
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Folders, Include, Json
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, harmless, note
@@ -119,6 +120,8 @@ def cat(
         return
     if text.text:
         emit(for_stdout(text.text))
+    elif text.start_line > max(1, text.total_lines):
+        note(f"the file has {count(text.total_lines, 'line')}; there is no line {text.start_line:,}")
     if text.extracted_from:
         note(f"this is the text extracted from a file of format {text.extracted_from}")
     if text.truncated:

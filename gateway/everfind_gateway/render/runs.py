@@ -197,7 +197,8 @@ def _phase(event: IndexProgress) -> str:
 
 def _pace(event: IndexProgress) -> str:
     remaining = "" if event.eta_seconds is None else f", {duration(event.eta_seconds)} left"
-    return f"{count(event.chunks, 'chunk')}, {event.tokens_per_second:,.0f} tokens/s{remaining}"
+    speed = f", {event.tokens_per_second:,.0f} tokens/s" if event.tokens_per_second else ""
+    return f"{count(event.chunks, 'chunk')}{speed}{remaining}"
 
 
 def _can_draw() -> bool:

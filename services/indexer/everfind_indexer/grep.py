@@ -19,6 +19,8 @@ MAX_PATTERN = 1_000
 MAX_RESULTS = 10_000
 MAX_LINE = 400
 MAX_SECONDS = 120.0
+_BY_LINES = "(?m)"
+"""Before each pattern: ^ and $ are the ends of lines."""
 
 Matcher: TypeAlias = Callable[[str], Iterator[tuple[int, int]]]
 """Gives the spans of all matches in a text."""
@@ -76,9 +78,10 @@ def _matcher(request: GrepRequest) -> Matcher:
     options.log_errors = False
     options.literal = not request.regex
     try:
-        compiled = re2.compile(f"(?m){request.pattern}" if request.regex else request.pattern, options)
+        compiled = re2.compile(f"{_BY_LINES}{request.pattern}" if request.regex else request.pattern, options)
     except re2.error as error:
         why = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
+        why = why.replace(_BY_LINES, "", 1)
         raise InvalidRequestError.of(
             "pattern",
             f"{request.pattern!r} is no regular expression that can run in linear time: {why}",

@@ -214,6 +214,13 @@ def test_list_files(everfind: Run, engines: FakeEngines, api: Path) -> None:
     assert "Add --files" in everfind("list", "--glob", "*.go").err
 
 
+@pytest.mark.parametrize("others", [("--files",), ("--folder", "api"), ("--glob", "*.go")])
+def test_workspaces_are_not_listed_in_place_of_files(everfind: Run, others: tuple[str, ...]) -> None:
+    ended = everfind("list", "--workspaces", *others)
+    assert (ended.code, ended.out) == (2, "")
+    assert "--workspace NAME list --files" in ended.err
+
+
 def test_remove_by_path_and_keep_index(everfind: Run, engines: FakeEngines, api: Path) -> None:
     assert "its index is kept" in everfind("remove", api, "--keep-index").out
     assert engines.removed == [RemoveFolderRequest("api", keep_index=True)]

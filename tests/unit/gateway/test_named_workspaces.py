@@ -45,6 +45,8 @@ def test_from_a_directory_to_answers_and_away_again(everfind: Run, home: Path, l
     assert paths("--workspace", "lib") == ["lib/a.md"]
     assert paths() == ["notes/n.md"]
     assert everfind("--workspace", "lib", "cat", "lib/a.md").out == "Wombats dig.\n"
+    beyond = everfind("--workspace", "lib", "cat", "lib/a.md", "--lines", "9")
+    assert (beyond.code, beyond.out, beyond.err) == (0, "", "the file has 1 line; there is no line 9\n")
     assert json.loads(everfind("list", "--workspaces", "--json").out) == {
         "workspaces": [
             {

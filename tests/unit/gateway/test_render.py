@@ -216,6 +216,16 @@ def test_progress_names_the_phase_of_a_run_that_takes_files_in_twice(
     ]
 
 
+def test_progress_has_no_speed_where_nothing_is_embedded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter([0.0, 1000.0, 1000.0, 1000.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    view = runs.RunView(verbose=False, quiet=True)
+    view.on_event(IndexProgress("api", 1, 2, 8, 0, 0.0, 3.0))
+    assert capsys.readouterr().err == "  api: 1/2 files, 8 chunks, 3.0s left\n"
+
+
 def test_an_interrupted_run_that_takes_files_in_twice_tells_both_phases() -> None:
     view = runs.RunView(verbose=False, quiet=True)
     assert view.kept() == "0 files of this run are indexed and kept"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import trustme
 
 from everfind_rpc import health
@@ -18,11 +19,14 @@ def settings(tls: ServerTls | None = None) -> ServerSettings:
     return ServerSettings("127.0.0.1:0", tls=tls, drain_seconds=0.0, grace_seconds=1.0)
 
 
-def test_it_follows_the_server() -> None:
+def test_it_follows_the_server(capsys: pytest.CaptureFixture[str]) -> None:
     engines = FakeEngines()
     with serving([searcher_service(engines, engines.status)], settings()) as address:
         assert health.main({"EVERFIND_LISTEN": address}) == 0
     assert health.main({"EVERFIND_LISTEN": address}) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"localhost:{address.rpartition(':')[2]} does not answer: ")
+    assert "_InactiveRpcError" not in said
 
 
 def test_over_mutual_tls(tmp_path: Path) -> None:
