@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from everfind_core.cancellation import Cancellation
 from everfind_core.index.directory import current_index
-from everfind_core.model import Filters, InputKind, SearchMode
+from everfind_core.model import Filters, SearchMode
 from everfind_core.ports import ScoredChunk
 from everfind_core.ranking import WEIGHTS, Candidate, Weights, order
 from everfind_core.text.lexical import query_terms
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_gateway.evaluation.labelled import EvaluationSet, Question, read_set
 from everfind_gateway.evaluation.measures import Found, mean, measure
+from everfind_searcher.asking.query_vectors import QueryVectors
 from everfind_searcher.ordering.finding import CANDIDATES
 from everfind_searcher.ordering.ranking import rank
 from everfind_searcher.settings import Fusion
@@ -58,10 +60,11 @@ Ranking = Callable[[Asked], Sequence[ScoredChunk]]
 def ask(labelled: EvaluationSet, index_directory: Path) -> Iterator[Asked]:
     """Ask both arms every question."""
     embedder = open_embedder(EmbedderSettings())
+    vectors, never = QueryVectors(embedder), Cancellation()
     reader = open_reader(current_index(index_directory).directory)
     for question in labelled.questions:
         where = Filters(folders=(question.root,) if question.root else ())
-        vector = embedder.embed([question.query], InputKind.QUERY)[0]
+        vector = vectors.of(question.query, never)
         terms = query_terms(question.query)
         yield Asked(
             question,
