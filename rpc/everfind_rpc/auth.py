@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import secrets
 import threading
 import time
@@ -22,6 +23,7 @@ TOKEN_BYTES = 32
 TOKEN_PREFIX = "evf_"  # noqa: S105 - what every token begins with, so that scanners of secrets know one
 FORMAT = 1
 _SCHEME = "bearer "
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class Scope(StrEnum):
@@ -211,7 +213,7 @@ def _read(path: Path) -> tuple[Token, ...]:
     try:
         listed = parse_json(path.read_text(encoding="utf-8"))["tokens"]
         _check_keys(listed)
-        return convert(listed, tuple[Token, ...])
+        return _with_digests(convert(listed, tuple[Token, ...]))
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from error
     except OTHER_SHAPE as error:
@@ -223,6 +225,13 @@ def _check_keys(listed: Any) -> None:
     known = {one.name for one in fields(Token)}
     if any(key not in known for entry in listed for key in entry):
         raise ValueError("a token has a key that is unknown")
+
+
+def _with_digests(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The same. One that is no digest matches no token, and text beyond ASCII cannot even be compared."""
+    if not all(_DIGEST.fullmatch(token.sha256) for token in tokens):
+        raise ValueError("a token's digest is none")
+    return tokens
 
 
 def _entry(token: Token) -> dict[str, Any]:

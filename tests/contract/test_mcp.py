@@ -359,6 +359,11 @@ def test_folders_and_files_are_resources(served: Served, mode: str) -> None:
         ("grep", {"pattern": "a", "globs": ["!x"]}, "globs: '!x' is negated"),
         ("list_files", {"limit": 0}, "limit: 0 cannot be used"),
         ("list_files", {"cursor": "abc"}, "cursor: no page of this list gave it. List again without a cursor."),
+        (
+            "list_files",
+            {"cursor": file_cursor.encoded(FileRef("code", "\udcff"))},
+            "cursor: no page of this list gave it. List again without a cursor.",
+        ),
         ("list_files", {"folders": ["nope"]}, "folders: no folder has the name or path 'nope'; the folders are: code"),
         ("list_files", {"include": ["!x"]}, "globs: '!x' is negated"),
         ("index", {"paths": ["nope"]}, "no folder has the name or path 'nope'. The folders are: code, docs."),

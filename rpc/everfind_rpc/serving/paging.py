@@ -81,4 +81,5 @@ def _decoded(token: str) -> tuple[str | int, ...]:
     decoded = parse_json(base64.b64decode(token, altchars=b"-_", validate=True))
     if not isinstance(decoded, list):
         raise TypeError(token)
+    json.dumps(decoded, ensure_ascii=False).encode()  # half a character, which JSON can hold, is in no key
     return tuple(decoded)

@@ -36,6 +36,16 @@ def test_a_limit_that_nobody_knows_lets_nobody_in(tokens: TokenFile, limit: str)
         tokens.authenticate(f"Bearer {secret}")
 
 
+@pytest.mark.parametrize("digest", ["", "é" * 64, "\ud800", "A" * 64, "0" * 63])
+def test_a_digest_that_is_none_is_told(tokens: TokenFile, digest: str) -> None:
+    _, secret = tokens.create("ci", [Scope.SEARCH])
+    content = json.loads(tokens.path.read_text())
+    content["tokens"].append({**content["tokens"][0], "sha256": digest})
+    tokens.path.write_text(json.dumps(content))
+    with pytest.raises(ConfigError, match="not what `everfind token create` writes"):
+        tokens.authenticate(f"Bearer {secret}")
+
+
 def test_a_token_is_shown_once_and_kept_as_its_hash(tokens: TokenFile) -> None:
     token, secret = tokens.create("ci", [Scope.SEARCH, Scope.INDEX, Scope.SEARCH], ["docs"])
     assert secret.startswith("evf_")
