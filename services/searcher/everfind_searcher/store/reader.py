@@ -10,6 +10,7 @@ import lance
 from lance.dataset import Session  # type: ignore[attr-defined]  # public, but lance imports it under this name
 
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError
+from everfind_core.files.whole import FileStamp, file_stamp
 from everfind_core.index.manifest import REBUILD_HINT
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.index.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
@@ -25,12 +26,17 @@ from everfind_searcher.store.snapshot import LanceSnapshot
 _INDEX_CACHE_BYTES: Final = 512 << 20
 _METADATA_CACHE_BYTES: Final = 64 << 20
 
+_VERSION_NAMES: Final = (1 << 64) - 1
+"""A version's file is named by how far its number is below this."""
+
 
 class _Opened(NamedTuple):
     """A version of the table, and how many numbers its vectors have."""
 
     dataset: lance.LanceDataset
     dimensions: int
+    stamp: FileStamp | None
+    """Of the file that is this version; None where it is in an object store."""
 
 
 class LanceChunkReader(SnapshotReader):
@@ -66,7 +72,8 @@ class LanceChunkReader(SnapshotReader):
         try:
             with panics_are_damage(self._directory):
                 remote = remote_table(self._directory)
-                current = (remote.version if remote else dataset.latest_version) == dataset.version
+                latest = remote.version if remote else dataset.latest_version
+                current = latest == dataset.version and not self._is_replaced(opened)
         except (*LIBRARY_ERRORS, IndexDamagedError):
             current = False
         return opened if current else self._reopen()
@@ -74,10 +81,19 @@ class LanceChunkReader(SnapshotReader):
     def _reopen(self) -> _Opened:
         with self._guard:
             before, self._opened = self._opened, self._open()
-            if self._opened.dataset.version < before.dataset.version:  # the table was put back from a copy
-                self._forget()
+            if self._opened.dataset.version < before.dataset.version or self._is_replaced(before):
+                self._forget()  # the table was put back from a copy
                 self._opened = self._open()
             return self._opened
+
+    def _is_replaced(self, opened: _Opened) -> bool:
+        """Whether other commits have given its number anew; one that upkeep has dropped is in nobody's place."""
+        now = self._stamp(opened.dataset.version)
+        return now is not None and opened.stamp is not None and now != opened.stamp
+
+    def _stamp(self, version: int) -> FileStamp | None:
+        name = f"{_VERSION_NAMES - version}.manifest"
+        return file_stamp(self._directory / TABLE_DIRECTORY / "_versions" / name)
 
     def _forget(self) -> None:
         """Have nothing in memory: names of files and numbers of fragments tell what they hold in one history only."""
@@ -91,6 +107,7 @@ class LanceChunkReader(SnapshotReader):
         try:
             with panics_are_damage(self._directory):
                 dataset = self._dataset_of(table)
+                stamp = self._stamp(dataset.version)
         except LIBRARY_ERRORS as error:
             raise self._unopened(error, table) from error
         schema = dataset.schema
@@ -99,7 +116,7 @@ class LanceChunkReader(SnapshotReader):
             raise IndexIncompatibleError(
                 f"the table in {self._directory} lacks the column {min(absent)}", hint=REBUILD_HINT
             )
-        return _Opened(dataset, schema.field(VECTOR).type.list_size)
+        return _Opened(dataset, schema.field(VECTOR).type.list_size, stamp)
 
     def _dataset_of(self, table: Path) -> lance.LanceDataset:
         remote = remote_table(self._directory)

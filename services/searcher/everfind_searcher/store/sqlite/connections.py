@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,8 @@ class Connections:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self._guard = threading.Lock()
+        self._age = 0
         self._idle: list[sqlite3.Connection] = []
         weakref.finalize(self, _close_all, self._idle)
 
@@ -23,6 +26,7 @@ class Connections:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection in a transaction: what is read through it is of one moment. Raises errors of the tree only."""
         with sqlite_errors(self.directory, write=False):
+            age = self._age
             db = self._taken()
             try:
                 begin_reading(db, self.directory)
@@ -31,10 +35,23 @@ class Connections:
                 db.close()
                 raise
             db.execute("COMMIT")
-            self._idle.append(db)
+            with self._guard:
+                kept = age == self._age
+                if kept:
+                    self._idle.append(db)
+            if not kept:
+                db.close()
+
+    def renew(self) -> None:
+        """Use no connection again that was opened before: SQLite takes a file of as many commits for the same one."""
+        with self._guard:
+            self._age += 1
+            idle = self._idle.copy()
+            self._idle.clear()
+        _close_all(idle)
 
     def _taken(self) -> sqlite3.Connection:
-        with suppress(IndexError):
+        with self._guard, suppress(IndexError):
             return self._idle.pop()
         return connect(self.directory, write=False)
 
