@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health
 from grpc_reflection.v1alpha import reflection
 
+from everfind_core.causes import cause
 from everfind_core.errors import ConfigError
 from everfind_rpc.auth import TokenFile
 from everfind_rpc.channel import KEEPALIVE_SECONDS, MAX_MESSAGE_BYTES
@@ -116,6 +118,7 @@ class Server:
 
     def _bind(self) -> int:
         listen, tls = self._settings.listen, self._settings.tls
+        _check_free(listen)
         try:
             if tls is not None:
                 return self._server.add_secure_port(listen, server_credentials(tls))
@@ -124,6 +127,37 @@ class Server:
             raise ConfigError(
                 f"cannot listen on {listen}", hint="Is the port taken? Choose another with --listen HOST:PORT."
             ) from error
+
+
+def _check_free(listen: str) -> None:
+    """Say why nothing can listen there: gRPC tells the cause in its own log only.
+
+    Raises:
+        ConfigError: none of the addresses that ``listen`` means can be taken.
+    """
+    host, _, port = listen.rpartition(":")
+    try:
+        meant = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+        refusals: list[OSError | None] = [_refusal(family, address) for family, _, _, _, address in meant]
+    except OSError as error:  # a name that nothing resolves
+        refusals = [error]
+    known = [one for one in refusals if one is not None]
+    if known and len(known) == len(refusals):
+        raise ConfigError(
+            f"cannot listen on {listen}: {cause(known[0])}",
+            hint="Choose another address or port with --listen HOST:PORT.",
+        )
+
+
+def _refusal(family: socket.AddressFamily, address: tuple[object, ...]) -> OSError | None:
+    """Why an address cannot be taken; None if it can."""
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+    except OSError as error:
+        return error
+    return None
 
 
 def run_server(
