@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.combine import Candidate
-from everfind_core.ranking.query import FUNCTION_WORDS, read_query
+from everfind_core.ranking.query import read_query
+from everfind_core.text.function_words import FUNCTION_WORDS
 from everfind_core.text.glossary import glossed
 from everfind_core.text.lexical import query_terms, written_terms
 from everfind_core.text.plain_words import plain_words

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from everfind_core.text.function_words import FUNCTION_WORDS
 from everfind_core.text.glossary import glossed
 from everfind_core.text.lexical import query_terms
 from everfind_core.text.plain_words import plain_words
@@ -66,13 +67,6 @@ _CALLED = re.compile(r"([A-Za-z_$][\w$.]*)\(\)", re.ASCII)
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "node.js", "vue.js", "next.js", "asp.net"})
 _FILE_NAME = re.compile(r"\.(?:[a-z]{1,4}|json|toml|java|yaml|html|rust|swift|scala|[a-z]*lock)$")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-
-_ENGLISH_FUNCTION_WORDS = (
-    "a an the and or of to in on for with without by from at as is are be been was it its this that these those how"
-    " what where when which who why do does did can could should would i you we they my our your not no if then than"
-    " into out over up use used using via while so s t"
-)
-FUNCTION_WORDS = frozenset(_ENGLISH_FUNCTION_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)

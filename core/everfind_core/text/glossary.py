@@ -1,7 +1,8 @@
 """English words for Chinese ones, so that a Chinese question finds what is written in English.
 
 A table of the words of computing (``glossary.txt``: a Chinese word and its English ones a line), and no translation:
-the longest known word at each place counts, the order stays, what is unknown is left out.
+the longest known word at each place counts, the order stays, what is unknown is left out. Where all that is known are
+words like *how*, nothing is: they say nothing of the question's subject.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+
+from everfind_core.text.function_words import FUNCTION_WORDS
 
 _HAN = re.compile("[\u3400-\u9fff]+")
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -32,14 +35,22 @@ def glossed(text: str) -> Glossed:
     runs = [] if _KANA.search(read) else list(_HAN.finditer(read))
     if not runs:
         return Glossed(text, 0.0)
-    pieces, end, known = [], 0, 0
-    for run in runs:
-        words = _known_words(run.group())
-        pieces += [read[end : run.start()], *[_table()[word] for word in words]]
-        end, known = run.end(), known + sum(map(len, words))
+    words = [_known_words(run.group()) for run in runs]
+    if not any(_tells(_table()[word]) for found in words for word in found):
+        words = [[] for _ in runs]
+    pieces, end = [], 0
+    for run, found in zip(runs, words, strict=True):
+        pieces += [read[end : run.start()], *[_table()[word] for word in found]]
+        end = run.end()
     pieces.append(read[end:])
+    known = sum(len(word) for found in words for word in found)
     characters = sum(run.end() - run.start() for run in runs)
     return Glossed(" ".join(" ".join(pieces).translate(_PUNCTUATION).split()), known / characters)
+
+
+def _tells(english: str) -> bool:
+    """Whether English words say something of a subject."""
+    return not FUNCTION_WORDS.issuperset(english.split())
 
 
 def _known_words(run: str) -> list[str]:
