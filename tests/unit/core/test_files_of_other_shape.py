@@ -73,7 +73,7 @@ KEPT = (
     Kept(index_directory.FOLDERS, {"format": 1, "folders": [FOLDER]}, lambda d: FolderFile(d).folders()),
     Kept(
         "tokens.json",
-        {"format": 1, "tokens": [asdict(Token("1", "ci", "ab", (Scope.SEARCH,), ("docs",)))]},
+        {"format": 1, "tokens": [asdict(Token("1", "ci", "ab" * 32, (Scope.SEARCH,), ("docs",)))]},
         lambda directory: [token.principal for token in TokenFile(directory / "tokens.json").tokens()],
     ),
 )
