@@ -99,12 +99,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="change nothing, fail if a run shows something else")
     check = parser.parse_args(arguments).check
     drawn = picture()
-    if PICTURE.exists() and text_of(PICTURE.read_text(encoding="utf-8")) == text_of(drawn):
-        return 0
-    if check:
+    if not check:
+        PICTURE.write_text(drawn, encoding="utf-8")
+    elif not PICTURE.exists() or text_of(PICTURE.read_text(encoding="utf-8")) != text_of(drawn):
         print(f"not fresh: {PICTURE}\n{text_of(drawn)}", file=sys.stderr)
         return 1
-    PICTURE.write_text(drawn, encoding="utf-8")
     return 0
 
 
