@@ -23,11 +23,6 @@ _PREVIEW_LINES = 2
 _PIPED_PREVIEW = 160
 _MIN_TERM = 2
 _SHORT_TERM = 3
-_FUNCTION_WORDS = (
-    "are as at be been but by can could did do does for from had has have he her his how i if it its me my not on or "
-    "our she should so than that their them then there these they this those was we were what when where which who "
-    "whose why will with would you your"
-)
 
 
 def show_answer(answer: SearchAnswer) -> None:
@@ -88,9 +83,10 @@ def term_pattern(query: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=1)
 def _function_words() -> frozenset[str]:
+    from everfind_core.text.function_words import FUNCTION_WORDS
     from everfind_core.text.stemming import stem
 
-    return frozenset(map(stem, _FUNCTION_WORDS.split()))
+    return frozenset(map(stem, FUNCTION_WORDS))
 
 
 def _as_pattern(term: str) -> str:
