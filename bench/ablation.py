@@ -20,7 +20,7 @@ from everfind_core.ranking import WEIGHTS, Candidate, Weights, order
 from everfind_core.text.lexical import query_terms
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_gateway.evaluation.labelled import EvaluationSet, Question, read_set
-from everfind_gateway.evaluation.measures import Found, mean, measure
+from everfind_gateway.evaluation.measures import RankedChunk, mean, measure
 from everfind_searcher.asking.query_vectors import QueryVectors
 from everfind_searcher.ordering.finding import CANDIDATES
 from everfind_searcher.ordering.ranking import rank
@@ -109,7 +109,9 @@ def measured(labelled: EvaluationSet, asked: Sequence[Asked], ranking: Ranking) 
     return mean(
         measure(
             [
-                Found(labelled.corpus_path(f.chunk.ref.folder, f.chunk.ref.path), f.chunk.start_line, f.chunk.end_line)
+                RankedChunk(
+                    labelled.corpus_path(f.chunk.ref.folder, f.chunk.ref.path), f.chunk.start_line, f.chunk.end_line
+                )
                 for f in ranking(one)
             ],
             one.question.answers,

@@ -29,7 +29,6 @@ from everfind_core.model import (
 )
 from everfind_core.workspaces import is_directory
 from everfind_gateway.adding import add_to_corpus, remove_from_corpus
-from everfind_gateway.asked import Asked, Folders, Names, RelationName, names_of, request_of
 from everfind_gateway.checked import checked
 from everfind_gateway.config.files import working_directory
 from everfind_gateway.config.settings import load_settings
@@ -45,6 +44,7 @@ from everfind_gateway.requests import (
     index_requests,
     related_request,
 )
+from everfind_gateway.search_keywords import Folders, Names, RelationName, SearchKeywords, names_of, request_of
 from everfind_gateway.wiring.workspace import open_followed_workspace, open_workspace
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ class Corpus:
         self.close()
 
     @checked
-    def search(self, query: str, *, cursor: str = "", explain: bool = False, **asked: Unpack[Asked]) -> SearchAnswer:
+    def search(
+        self, query: str, *, cursor: str = "", explain: bool = False, **asked: Unpack[SearchKeywords]
+    ) -> SearchAnswer:
         """The chunks that a question is about, best first.
 
         ``cursor`` is ``next_cursor`` of the page before; ``explain`` says what each score is the sum of.
@@ -86,7 +88,7 @@ class Corpus:
             return opened.workspace.searcher.search(request, cancel=self._cancel)
 
     @checked
-    def gather(self, query: str, *, context_lines: int = 0, **asked: Unpack[Asked]) -> GatherAnswer:
+    def gather(self, query: str, *, context_lines: int = 0, **asked: Unpack[SearchKeywords]) -> GatherAnswer:
         """The same as passages with ``context_lines`` around each hit, and as one block of Markdown.
 
         Raises:

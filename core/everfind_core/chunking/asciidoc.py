@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from everfind_core.chunking.headed import Heading, Places, Rows, headed, is_blank
+from everfind_core.chunking.headed import Heading, Places, TableRows, headed, is_blank
 from everfind_core.chunking.structure import BLANK, Structure, column_of
 
 _PARAGRAPH = 60
@@ -38,7 +38,7 @@ class _Blocks:
     def __init__(self, lines: Sequence[str]) -> None:
         self.strengths = [BLANK] * len(lines)
         self.headings: list[Heading] = []
-        self.tables: list[Rows] = []
+        self.tables: list[TableRows] = []
         self._lines = lines
         self._ends = Places((n, line.rstrip()) for n, line in enumerate(lines) if _DELIMITER.match(line))
         self._starts = True  # whether a block may start here
@@ -116,11 +116,11 @@ def _strength(line: str, *, starts: bool) -> int:
     return _PARAGRAPH if starts else _LINE
 
 
-def _header(lines: Sequence[str], first: int, beyond: int) -> list[Rows]:
+def _header(lines: Sequence[str], first: int, beyond: int) -> list[TableRows]:
     """The rows of a table whose first one stands in one line and is followed by a blank one: it is the header."""
     header = first + 1
     if header + 1 < beyond and lines[header].startswith("|") and is_blank(lines[header + 1]):
         cells = [cell.strip() for cell in lines[header].split("|")[1:]]
         if len(cells) > 1:
-            return [Rows(header + 2, beyond - 1, cells)]
+            return [TableRows(header + 2, beyond - 1, cells)]
     return []

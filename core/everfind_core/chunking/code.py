@@ -117,7 +117,7 @@ def start_at(strengths: list[int], column: int, first: int, number: int) -> None
         strengths[line] = min(strengths[line], WEAK)
 
 
-def _label(outline: Outline, found: definitions.Found, column: int) -> Label:
+def _label(outline: Outline, found: definitions.DefinitionLine, column: int) -> Label:
     label = Label(column, found.scope, found.name, found.kind)
     enclosing = next((outer for outer in reversed(outline.enclosing) if outer.depth < column), None)
     if found.kind == "function" and enclosing is not None and enclosing.kind in _CLASSES:

@@ -99,7 +99,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DefinitionLine:
     """A definition: offset of its line in the text, its name, its kind, and how its scope is called."""
 
     offset: int
@@ -108,13 +108,13 @@ class Found:
     scope: str
 
 
-def find(text: str, language: str) -> Iterator[Found]:
+def find(text: str, language: str) -> Iterator[DefinitionLine]:
     """The definitions in ``text``, in order."""
     for match in _pattern(language).finditer(text):
         groups = match.groupdict()
         keyword = " ".join((groups.get("keyword") or "").split())
         name = next(groups[key] for key in ("name", "typed", "plain", "bound") if groups.get(key)).rstrip(":.")
-        yield Found(match.start(), name, _KINDS.get(keyword.lower(), "function"), f"{keyword} {name}".strip())
+        yield DefinitionLine(match.start(), name, _KINDS.get(keyword.lower(), "function"), f"{keyword} {name}".strip())
 
 
 @cache

@@ -25,7 +25,7 @@ class Heading(NamedTuple):
     title: str
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """A table's rows from line ``first`` up to, not including, ``beyond``, and the cells of the header above them."""
 
     first: int
@@ -54,7 +54,7 @@ class Places:
 
 
 def headed(
-    strengths: list[int], headings: Iterable[Heading], tables: Iterable[Rows] = (), *, preamble: int = 0
+    strengths: list[int], headings: Iterable[Heading], tables: Iterable[TableRows] = (), *, preamble: int = 0
 ) -> Structure:
     """The structure of lines with these ``strengths``, which headings override.
 
@@ -62,10 +62,10 @@ def headed(
     text below a heading. A table's header encloses its rows, so that a piece of it says what its cells mean.
     """
     outline = Outline()
-    marks: list[Heading | Rows] = sorted([*headings, *tables], key=lambda mark: mark.first)
+    marks: list[Heading | TableRows] = sorted([*headings, *tables], key=lambda mark: mark.first)
     beyond = -1  # first line after the heading before, blank ones skipped
     for mark in marks:
-        if isinstance(mark, Rows):
+        if isinstance(mark, TableRows):
             if header := _header(mark.header):
                 outline.enclose(mark.first, mark.beyond, Label(_ROWS, header))
             continue

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from enum import IntEnum
 
-from everfind_core.chunking.headed import Heading, Rows, is_blank
+from everfind_core.chunking.headed import Heading, TableRows, is_blank
 from everfind_core.chunking.structure import column_of
 
 
@@ -72,7 +72,7 @@ class Lines:
     def __init__(self, lines: Sequence[str], start: int) -> None:
         self.kinds = [Kind.BLANK if is_blank(line) else Kind.FENCED for line in lines]
         self.headings: list[Heading] = []
-        self.tables: list[Rows] = []
+        self.tables: list[TableRows] = []
         self._lines = lines
         self._offsets: list[int] = []  # columns at which the text of the open list items starts
         self._paragraph = -1  # first line of the paragraph that the next line may go on with; -1: none
@@ -266,7 +266,7 @@ class Lines:
             beyond += 1
         self._paragraph = -1
         self.kinds[number:beyond] = [Kind.TABLE] * (beyond - number)
-        self.tables.append(Rows(number + 2, beyond, cells(self._lines[number].strip())))
+        self.tables.append(TableRows(number + 2, beyond, cells(self._lines[number].strip())))
         return beyond
 
     def _is_row(self, number: int) -> bool:

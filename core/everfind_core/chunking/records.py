@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Sequence
 
-from everfind_core.chunking.headed import Rows, headed, is_blank
+from everfind_core.chunking.headed import TableRows, headed, is_blank
 from everfind_core.chunking.structure import BLANK, STRUCTURAL, Structure
 
 _RECORD = STRUCTURAL + 10
@@ -25,7 +25,7 @@ def analyse(lines: Sequence[str]) -> Structure:
         quoted ^= line.count('"') % 2 == 1
     first = next((n for n, line in enumerate(lines) if not is_blank(line)), len(lines))
     header = _header(lines[first]) if first < len(lines) else ()
-    return headed(strengths, [], [Rows(first + 1, len(lines), header)] if header else [])
+    return headed(strengths, [], [TableRows(first + 1, len(lines), header)] if header else [])
 
 
 def _header(line: str) -> Sequence[str]:

@@ -64,6 +64,13 @@ def everfind(
     ] = False,
 ) -> None:
     """Semantic search over folders of code and documents."""
+    _refuse_contradictions(config, server, workspace, no_server=no_server)
+    context.obj = Runtime(config, server, no_server, workspace or "")
+    if context.invoked_subcommand is None:
+        emit(context.get_help())
+
+
+def _refuse_contradictions(config: Path | None, server: str | None, workspace: str | None, *, no_server: bool) -> None:
     if server is not None and no_server:
         raise InvalidRequestError.of("server", "give either --server or --no-server")
     if workspace == "":
@@ -72,9 +79,6 @@ def everfind(
         raise InvalidRequestError.of(
             "workspace", "a directory selects its project: give either --workspace or --config"
         )
-    context.obj = Runtime(config, server, no_server, workspace or "")
-    if context.invoked_subcommand is None:
-        emit(context.get_help())
 
 
 COMMANDS = {

@@ -112,7 +112,7 @@ Nth: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SearchArguments:
     """What both commands can be told besides the question."""
 
     limit: Limit = None
@@ -135,12 +135,12 @@ class Asked:
     further: Further = 0
 
 
-@with_options("asked", Asked)
+@with_options("asked", SearchArguments)
 def search(
     context: typer.Context,
     query: Query,
     *,
-    asked: Asked,
+    asked: SearchArguments,
     cursor: Annotated[
         str,
         typer.Option(
@@ -177,12 +177,12 @@ def search(
         open_hit(answer.hits, nth)
 
 
-@with_options("asked", Asked)
+@with_options("asked", SearchArguments)
 def gather(
     context: typer.Context,
     query: Query,
     *,
-    asked: Asked,
+    asked: SearchArguments,
     context_lines: Annotated[
         int, typer.Option("--context-lines", "-C", metavar="N", min=0, max=200, help="Lines around each hit.")
     ] = 0,
@@ -238,7 +238,7 @@ def open_hit(hits: Sequence[Hit], nth: int, line: int = 0) -> None:
 
 
 def _request(
-    settings: Settings, query: list[str], asked: Asked, *, explain: bool = False, cursor: str = ""
+    settings: Settings, query: list[str], asked: SearchArguments, *, explain: bool = False, cursor: str = ""
 ) -> SearchRequest:
     from everfind_gateway.requests import SearchOptions, search_request
 

@@ -11,7 +11,7 @@ from everfind_core.errors import InvalidRequestError
 from everfind_core.model import Filters, Hit, SearchMode, SearchRequest
 from everfind_core.ports import Searcher
 from everfind_gateway.evaluation.labelled import EvaluationSet, Question
-from everfind_gateway.evaluation.measures import DEPTH, Found, measure
+from everfind_gateway.evaluation.measures import DEPTH, RankedChunk, measure
 
 PAGE = 100
 """Hits asked for at a time: the most that one search gives."""
@@ -20,14 +20,14 @@ CONTAINING = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnsweredQuestion:
     """A question's hits, with paths as the set names files, and their scores; the time that its search took.
 
     ``texts`` are those of the first hits, folded, for what they must contain.
     """
 
     question: Question
-    ranking: Sequence[Found]
+    ranking: Sequence[RankedChunk]
     scores: Sequence[float]
     seconds: float
     texts: Sequence[str] = ()
@@ -56,7 +56,7 @@ class Asker:
     mode: SearchMode
     cancel: Cancellation | None
 
-    def ask(self, question: Question, *, floor: bool = True) -> Asked:
+    def ask(self, question: Question, *, floor: bool = True) -> AnsweredQuestion:
         """The first page of hits, and more until they stand in as many files as are measured."""
         filters = Filters(folders=(question.root,) if question.root else ())
         request = SearchRequest(question.query, limit=PAGE, mode=self.mode, filters=filters)
@@ -77,7 +77,7 @@ class Asker:
             answer = self.searcher.search(replace(request, cursor=answer.next_cursor), cancel=self.cancel)
             ranking += self._found(answer.hits)
             scores += [hit.score for hit in answer.hits]
-        return Asked(question, ranking, scores, seconds, texts)
+        return AnsweredQuestion(question, ranking, scores, seconds, texts)
 
-    def _found(self, hits: Sequence[Hit]) -> list[Found]:
-        return [Found(self.labelled.corpus_path(h.folder, h.path), h.start_line, h.end_line) for h in hits]
+    def _found(self, hits: Sequence[Hit]) -> list[RankedChunk]:
+        return [RankedChunk(self.labelled.corpus_path(h.folder, h.path), h.start_line, h.end_line) for h in hits]

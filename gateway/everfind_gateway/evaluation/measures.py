@@ -23,7 +23,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedChunk:
     """A chunk in a ranking: its file, and its lines from 1, both included."""
 
     path: str
@@ -32,7 +32,11 @@ class Found:
 
 
 def measure(
-    ranking: Sequence[Found], answers: Sequence[Answer], *, ignore: Collection[str] = (), stale: Collection[str] = ()
+    ranking: Sequence[RankedChunk],
+    answers: Sequence[Answer],
+    *,
+    ignore: Collection[str] = (),
+    stale: Collection[str] = (),
 ) -> dict[str, float]:
     """Every measure that applies to one question; ``answers`` is not empty.
 
@@ -81,7 +85,7 @@ def _file_measures(files: Sequence[str], answers: Sequence[Answer]) -> dict[str,
     return measures
 
 
-def _line_measures(chunks: Sequence[Found], answers: Sequence[Answer]) -> dict[str, float]:
+def _line_measures(chunks: Sequence[RankedChunk], answers: Sequence[Answer]) -> dict[str, float]:
     lined = [answer for answer in answers if answer.lines]
     if not lined or not chunks:
         return {}
@@ -90,7 +94,7 @@ def _line_measures(chunks: Sequence[Found], answers: Sequence[Answer]) -> dict[s
     return {"LineHit@5": float(first <= 5), "LineMRR@10": 1 / first}
 
 
-def _chunk_ndcg(chunks: Sequence[Found], answers: Sequence[Answer]) -> float:
+def _chunk_ndcg(chunks: Sequence[RankedChunk], answers: Sequence[Answer]) -> float:
     places = {next((place for place, found in enumerate(chunks) if _covers(found, answer)), None) for answer in answers}
     return dcg(float(place in places) for place in range(DEPTH)) / _binary_ideal(len(answers))
 
@@ -110,7 +114,7 @@ def _grades(answers: Sequence[Answer]) -> dict[str, float]:
     return grades
 
 
-def _covers(found: Found, answer: Answer) -> bool:
+def _covers(found: RankedChunk, answer: Answer) -> bool:
     if found.path != answer.path:
         return False
     return answer.lines is None or (found.start_line <= answer.lines[1] and found.end_line >= answer.lines[0])

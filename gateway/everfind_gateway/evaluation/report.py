@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from everfind_core.model import Coverage, SearchMode
-from everfind_gateway.evaluation.asking import Asked
+from everfind_gateway.evaluation.asking import AnsweredQuestion
 from everfind_gateway.evaluation.labelled import EvaluationSet
 from everfind_gateway.evaluation.measures import mean
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Means:
     """Means over so many questions; each measure over those to which it applies."""
 
     questions: int
@@ -25,8 +25,8 @@ class Measured:
 class Measures:
     """What all questions and those of each kind measured."""
 
-    overall: Measured
-    by_kind: Mapping[str, Measured]
+    overall: Means
+    by_kind: Mapping[str, Means]
 
     def as_json(self) -> dict[str, Any]:
         """As an object; measures have four decimals."""
@@ -104,9 +104,9 @@ class EvalReport:
 def make_report(
     labelled: EvaluationSet,
     mode: SearchMode,
-    asked: Sequence[Asked],
-    unlimited: Sequence[Asked],
-    others: Sequence[Asked],
+    asked: Sequence[AnsweredQuestion],
+    unlimited: Sequence[AnsweredQuestion],
+    others: Sequence[AnsweredQuestion],
     *,
     coverage: Coverage,
     index_seconds: float,
@@ -132,17 +132,17 @@ def make_report(
     )
 
 
-def _means(asked: Sequence[Asked]) -> Measures:
+def _means(asked: Sequence[AnsweredQuestion]) -> Measures:
     by_kind: dict[str, list[Mapping[str, float]]] = {}
     for one in asked:
         by_kind.setdefault(one.question.kind, []).append(one.measures)
     return Measures(
-        Measured(len(asked), mean(m for measured in by_kind.values() for m in measured)),
-        {kind: Measured(len(measured), mean(measured)) for kind, measured in sorted(by_kind.items())},
+        Means(len(asked), mean(m for measured in by_kind.values() for m in measured)),
+        {kind: Means(len(measured), mean(measured)) for kind, measured in sorted(by_kind.items())},
     )
 
 
-def _found_early(one: Asked) -> bool:
+def _found_early(one: AnsweredQuestion) -> bool:
     """Whether a relevant file is among the first ten."""
     return one.measures.get("Hit@10", 0.0) > 0
 

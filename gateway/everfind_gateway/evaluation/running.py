@@ -16,7 +16,7 @@ from everfind_core.errors import InvalidRequestError, StorageError
 from everfind_core.model import IndexRequest, SearchMode
 from everfind_core.ports import EventSink, Indexer
 from everfind_gateway.config.settings import Settings
-from everfind_gateway.evaluation.asking import Asked, Asker
+from everfind_gateway.evaluation.asking import AnsweredQuestion, Asker
 from everfind_gateway.evaluation.golden import read_golden
 from everfind_gateway.evaluation.labelled import UNANSWERABLE, EvaluationSet, read_set
 from everfind_gateway.evaluation.report import EvalReport, make_report
@@ -133,7 +133,7 @@ def _check_output(field: str, path: Path | None) -> None:
         raise InvalidRequestError.of(field, f"{path} is no file that can be written", hint="Make its directory first.")
 
 
-def _write(path: Path | None, asked: Sequence[Asked]) -> None:
+def _write(path: Path | None, asked: Sequence[AnsweredQuestion]) -> None:
     if path is None:
         return
     try:
@@ -142,6 +142,6 @@ def _write(path: Path | None, asked: Sequence[Asked]) -> None:
         raise StorageError(f"{path} cannot be written: {error.strerror}", hint="Choose another place.") from error
 
 
-def _result(one: Asked) -> dict[str, Any]:
+def _result(one: AnsweredQuestion) -> dict[str, Any]:
     hits = [asdict(found) | {"score": score} for found, score in zip(one.ranking, one.scores, strict=True)]
     return {"id": one.question.id, "results": hits}

@@ -10,7 +10,7 @@ from everfind_gateway.evaluation.report import Share
 
 if TYPE_CHECKING:
     from everfind_gateway.evaluation.comparison import Change, Comparison
-    from everfind_gateway.evaluation.report import EvalReport, Measured, Measures
+    from everfind_gateway.evaluation.report import EvalReport, Means, Measures
 
 _COLUMNS = (
     "nDCG@10",
@@ -72,11 +72,11 @@ def _shares(by_kind: Mapping[str, Share]) -> str:
     return "; ".join(f"{kind or '-'} {_share(share)}" for kind, share in by_kind.items())
 
 
-def _rows(measures: Measures) -> Mapping[str, Measured]:
+def _rows(measures: Measures) -> Mapping[str, Means]:
     return {"all": measures.overall} | dict(measures.by_kind)
 
 
-def _table(rows: Mapping[str, Measured]) -> list[str]:
+def _table(rows: Mapping[str, Means]) -> list[str]:
     columns = [name for name in _COLUMNS if any(name in row.measures for row in rows.values())]
     width = max(map(len, rows))
     lines = [f"{'':{width}}  {'n':>6}  " + "  ".join(f"{name:>8}" for name in columns)]

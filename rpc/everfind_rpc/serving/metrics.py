@@ -40,7 +40,7 @@ class Metrics:
 
 
 @runtime_checkable
-class Measured(Protocol):
+class Measurable(Protocol):
     """What counts more than its calls."""
 
     def measure(self, metrics: Metrics) -> None:

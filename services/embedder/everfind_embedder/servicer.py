@@ -21,7 +21,7 @@ from everfind_rpc.converters.embedding import (
 )
 from everfind_rpc.converters.models import model_to_proto
 from everfind_rpc.serving.handlers import Slots
-from everfind_rpc.serving.metrics import Measured
+from everfind_rpc.serving.metrics import Measurable
 from everfind_rpc.serving.service import Call, Service, Stream, Unary
 from everfind_rpc.tokenizer import EstimateTokenizer, FileTokenizer
 
@@ -48,7 +48,7 @@ def embedder_service(
             "Embed": Unary(pb.EmbedRequest, servicer.embed, _ANY),
             "Rerank": Unary(pb.RerankRequest, servicer.rerank, _ANY),
         },
-        measure=embedder.measure if isinstance(embedder, Measured) else lambda _metrics: None,
+        measure=embedder.measure if isinstance(embedder, Measurable) else lambda _metrics: None,
     )
 
 

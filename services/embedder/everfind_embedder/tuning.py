@@ -38,7 +38,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Tuned:
     """Tokens a second of the best way and of the default one, which is the best if the machine was not ``steady``."""
 
     best: Way
@@ -62,7 +62,7 @@ def measure(
     seconds: float | None = None,
     cancel: Cancellation | None = None,
     clock: Callable[[], float] = time.perf_counter,
-) -> Measured:
+) -> Tuned:
     """Try all ways in turn, several times, so that a machine that is busy for a while wrongs none of them."""
     tried = ways(cpus, model)
     sample = _sample(model, _FEWEST)
@@ -79,13 +79,13 @@ def measure(
     return _chosen(tried, speeds)
 
 
-def _chosen(tried: Sequence[Way], speeds: npt.NDArray[np.float64]) -> Measured:
+def _chosen(tried: Sequence[Way], speeds: npt.NDArray[np.float64]) -> Tuned:
     """The fastest way by ``speeds`` of shape (rounds, ways); the default, which is the first, unless clearly slower."""
     best = speeds.max(axis=0)
     steady = bool(speeds[:, 0].min() >= _STEADY * best[0])
     first = int(np.argmax(best))
     chosen = first if steady and best[first] >= _GAIN * best[0] else 0
-    return Measured(tried[chosen], float(best[chosen]), float(best[0]), steady)
+    return Tuned(tried[chosen], float(best[chosen]), float(best[0]), steady)
 
 
 def _runs(model: LoadedModel, way: Way) -> Callable[[], LoadedModel]:

@@ -56,12 +56,7 @@ def workspace_status(
         skipped_files=tuple(skipped),
         calibration=None if calibration is None else as_used(calibration, model, settings.min_score),
         floor=floor_of(model, calibration, settings.min_score),
-        findings=(
-            *findings,
-            *store_findings(location.manifest.store),
-            *table_findings(table_size(str(directory)), published.total().chunks),
-            *(_verified(location) if verify else ()),
-        ),
+        findings=(*findings, *_findings_of_store(settings, location, published.total().chunks, verify=verify)),
         outgoing=(*_outgoing(model), *settings.outgoing),
         version=__version__,
         settings_digest=settings.digest,
@@ -86,10 +81,16 @@ def _folders(
     )
 
 
-def _verified(location: IndexLocation) -> list[HealthFinding]:
-    from everfind_indexer.index.repairing import findings_of  # loads the store's library
+def _findings_of_store(
+    settings: IndexerSettings, location: IndexLocation, chunks: int, *, verify: bool
+) -> list[HealthFinding]:
+    size = table_size(str(settings.index_directory))
+    findings = [*store_findings(location.manifest.store), *table_findings(size, chunks)]
+    if verify:
+        from everfind_indexer.index.repairing import findings_of  # loads the store's library
 
-    return findings_of(location)
+        findings += findings_of(location)
+    return findings
 
 
 def _without_index(settings: IndexerSettings, sources: Sources) -> WorkspaceStatus:

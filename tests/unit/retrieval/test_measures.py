@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everfind_gateway.evaluation.measures import Answer, Found, dcg, mean, measure
+from everfind_gateway.evaluation.measures import Answer, RankedChunk, dcg, mean, measure
 
 LOG3 = math.log2(3)
 
 
-def ranking(*paths: str) -> list[Found]:
-    return [Found(path, 1, 10) for path in paths]
+def ranking(*paths: str) -> list[RankedChunk]:
+    return [RankedChunk(path, 1, 10) for path in paths]
 
 
 def test_first_place_is_perfect() -> None:
@@ -72,7 +72,7 @@ def test_grades_are_linear_gain() -> None:
 
 
 def test_lines_count_by_chunk() -> None:
-    chunks = [Found("a", 1, 20), Found("b", 1, 20), Found("a", 21, 40)]
+    chunks = [RankedChunk("a", 1, 20), RankedChunk("b", 1, 20), RankedChunk("a", 21, 40)]
     got = measure(chunks, [Answer("a", (40, 45))])
     assert got["LineHit@5"] == 1.0
     assert got["LineMRR@10"] == pytest.approx(1 / 3)
@@ -84,7 +84,7 @@ def test_lines_count_by_chunk() -> None:
 
 def test_one_chunk_can_hold_several_answers_but_is_one_place() -> None:
     answers = [Answer("a", (1, 2)), Answer("a", (3, 4))]
-    assert measure([Found("a", 1, 10)], answers)["chunk_nDCG@10"] == pytest.approx(1 / (1 + 1 / LOG3))
+    assert measure([RankedChunk("a", 1, 10)], answers)["chunk_nDCG@10"] == pytest.approx(1 / (1 + 1 / LOG3))
 
 
 def test_ignored_files_leave_the_ranking() -> None:
@@ -118,7 +118,7 @@ def test_dcg_by_hand() -> None:
 
 
 PATHS = st.sampled_from("abcdef")
-CHUNKS = st.builds(lambda p, s, n: Found(p, s, s + n), PATHS, st.integers(1, 50), st.integers(0, 20))
+CHUNKS = st.builds(lambda p, s, n: RankedChunk(p, s, s + n), PATHS, st.integers(1, 50), st.integers(0, 20))
 LINES = st.one_of(st.none(), st.tuples(st.integers(1, 50), st.integers(50, 80)))
 ANSWERS = st.lists(st.builds(Answer, PATHS, LINES, st.sampled_from([1, 2, 3])), min_size=1, max_size=5)
 
@@ -126,7 +126,7 @@ ANSWERS = st.lists(st.builds(Answer, PATHS, LINES, st.sampled_from([1, 2, 3])), 
 @given(st.lists(CHUNKS, max_size=20), ANSWERS, st.sets(PATHS, max_size=2), st.sets(PATHS, max_size=2))
 @settings(deadline=None)
 def test_every_measure_is_a_share(
-    chunks: list[Found], answers: list[Answer], ignore: set[str], stale: set[str]
+    chunks: list[RankedChunk], answers: list[Answer], ignore: set[str], stale: set[str]
 ) -> None:
     got = measure(chunks, answers, ignore=ignore, stale=stale)
     assert all(0 <= value <= 1 + 1e-12 for value in got.values())

@@ -15,7 +15,7 @@ from everfind_core.model import InputKind, SearchMode, SearchRequest
 from everfind_core.text.lexical import query_terms
 from everfind_rpc.json_api import ApiEndpoint, JsonApi
 from everfind_searcher.asking.expansion import CHARACTERS, WAYS, Expander, open_expander, ways_in
-from everfind_searcher.asking.reader import Asked, QuestionReader
+from everfind_searcher.asking.reader import QuestionReader, ReadQuestion
 from tests.support.fakes import FakeEmbedder
 from tests.support.providers import serve
 
@@ -89,7 +89,7 @@ def test_other_ways_add_words_and_a_direction() -> None:
         lexical = reader.read(SearchRequest(query, mode=SearchMode.LEXICAL), Cancellation())
         reader.close()
     plain = QuestionReader(embedder, None).read(SearchRequest(query), Cancellation())
-    assert lexical == Asked((), asked.terms)
+    assert lexical == ReadQuestion((), asked.terms)
     assert reader.vector(lexical, Cancellation()) is None
     assert list(asked.terms) == [*plain.terms, *query_terms("session lifetime expiry")]
     own, one, two = embedder.embed([query, "session lifetime", "login expiry"], InputKind.QUERY)

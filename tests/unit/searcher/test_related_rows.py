@@ -11,7 +11,7 @@ import pytest
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.related.requests import read_symbol
-from everfind_searcher.related.targets import MAX_ROWS, Rows
+from everfind_searcher.related.targets import MAX_ROWS, QuestionRows
 
 CHUNK = StoredChunk("id", FileRef("f", "a.py"), 0, 1, 2, "x", "x", "k", "h", 1)
 
@@ -45,14 +45,14 @@ class Snapshot:
 
 @pytest.mark.parametrize(("count", "cut"), [(0, False), (MAX_ROWS - 1, False), (MAX_ROWS + 1, True)])
 def test_it_is_known_that_rows_were_cut_off(count: int, cut: bool) -> None:
-    rows = Rows(Snapshot(count))
+    rows = QuestionRows(Snapshot(count))
     assert len(rows.naming(["+x"], Filters())) == min(count, MAX_ROWS)
     assert rows.cut is cut
 
 
 def test_each_file_is_read_once() -> None:
     snapshot = Snapshot(1)
-    rows = Rows(snapshot)
+    rows = QuestionRows(snapshot)
     assert rows.file(CHUNK.ref) == rows.file(CHUNK.ref) == [CHUNK]
     assert snapshot.files == [CHUNK.ref]
 

@@ -23,7 +23,7 @@ GELU_FLOOR = 0.17
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class QuantizedRows:
     """Activations of shape (rows, columns) as uint8: ``(values - zero) * scale``, one scale a row."""
 
     values: str
@@ -88,23 +88,23 @@ def _feed_forward(graph: Graph, x: str, layer: Layer, shapes: Shapes, name: str)
     return _layer_norm(graph, down, layer.output_norm, f"{name}_output_norm")
 
 
-def _quantize_rows(graph: Graph, x: str, shapes: Shapes) -> Rows:
+def _quantize_rows(graph: Graph, x: str, shapes: Shapes) -> QuantizedRows:
     """Symmetric: a row's largest magnitude becomes 127, zero stands at 128."""
     highest = graph.op("ReduceMax", x, graph.axes(-1), keepdims=0)
     lowest = graph.op("ReduceMin", x, graph.axes(-1), keepdims=0)
     magnitude = graph.op("Max", highest, graph.op("Neg", lowest), graph.constant(1e-6, np.float32))
     scale = graph.op("Mul", magnitude, graph.constant(1 / 127, np.float32))
     values = graph.op("QuantizeLinear", x, scale, shapes.zero_middle, axis=0)
-    return Rows(values, graph.op("Unsqueeze", scale, graph.axes(-1)), zero=128)
+    return QuantizedRows(values, graph.op("Unsqueeze", scale, graph.axes(-1)), zero=128)
 
 
-def _quantize_gelu(graph: Graph, x: str, shapes: Shapes) -> Rows:
+def _quantize_gelu(graph: Graph, x: str, shapes: Shapes) -> QuantizedRows:
     """``x + GELU_FLOOR`` over all of 0 to 255; :func:`_without_gelu_floor` takes the floor out again."""
     highest = graph.op("ReduceMax", x, graph.axes(-1), keepdims=0)
     floor = graph.constant(GELU_FLOOR, np.float32)
     scale = graph.op("Mul", graph.op("Add", highest, floor), graph.constant(1 / 255, np.float32))
     values = graph.op("QuantizeLinear", graph.op("Add", x, floor), scale, shapes.zero_bottom, axis=0)
-    return Rows(values, graph.op("Unsqueeze", scale, graph.axes(-1)), zero=0)
+    return QuantizedRows(values, graph.op("Unsqueeze", scale, graph.axes(-1)), zero=0)
 
 
 def _without_gelu_floor(layer: Layer) -> Floats:
@@ -115,7 +115,7 @@ def _without_gelu_floor(layer: Layer) -> Floats:
     return bias
 
 
-def _linear(graph: Graph, rows: Rows, weight: Quantized, name: str) -> str:
+def _linear(graph: Graph, rows: QuantizedRows, weight: Quantized, name: str) -> str:
     """``rows @ weight`` in int8, as float32, without bias."""
     product = graph.op(
         "MatMulIntegerToFloat",

@@ -14,7 +14,7 @@ from everfind_core.files.globs import compile_globs
 from everfind_core.files.paths import check_relative, decode_path, encode_path, printable
 from everfind_indexer.discovery.git import GitUnusableError, find_work_tree, is_ignored, list_files
 from everfind_indexer.discovery.rules import Chain, RuleFile
-from everfind_indexer.discovery.walk import Limits, Place, Walk
+from everfind_indexer.discovery.walk import Limits, VisitedDirectory, Walk
 from everfind_indexer.files.found import Discovery
 from everfind_indexer.files.sizes import DEFAULT_SIZES, SizeLimits
 
@@ -90,9 +90,9 @@ def is_indexable(
     return any(file.path == path for file in found.files)
 
 
-def _start(walk: Walk, directory: bytes, user_rules: Chain, cancel: Cancellation | None) -> Place:
+def _start(walk: Walk, directory: bytes, user_rules: Chain, cancel: Cancellation | None) -> VisitedDirectory:
     """The folder itself as a place: in a work tree with git's listing, or with what stands in for it."""
-    plain = Place(b"", user_rules)
+    plain = VisitedDirectory(b"", user_rules)
     path = Path(os.fsdecode(directory))
     work_tree = find_work_tree(path)
     if work_tree is None:

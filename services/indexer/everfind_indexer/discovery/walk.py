@@ -33,7 +33,7 @@ _MAX_IGNORE_FILE_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class VisitedDirectory:
     """A directory to visit, and what holds for its entries.
 
     ``path`` is below the folder, with ``/`` at the end (empty: the folder itself). ``listing`` is git's answer for the
@@ -96,7 +96,7 @@ class Walk:
         except OSError as error:
             raise _unusable(self._root, error) from error
 
-    def run(self, start: Place) -> None:
+    def run(self, start: VisitedDirectory) -> None:
         """Visit everything from ``start`` downwards."""
         places = [start]
         while places:
@@ -106,7 +106,7 @@ class Walk:
 
     # --- directories --------------------------------------------------------------------------------------------------
 
-    def _visit(self, place: Place) -> list[Place]:
+    def _visit(self, place: VisitedDirectory) -> list[VisitedDirectory]:
         """Keep or leave out the files of one directory; gives the directories in it that are to be visited."""
         try:
             with os.scandir(self._absolute(place.path)) as scan:
@@ -120,7 +120,7 @@ class Walk:
             self._skip(place.path, SkipReason.IGNORED, "made by a tool, which can make it again")
             return []
         place = self._with_rules(place, entries.keys())
-        inner: list[Place] = []
+        inner: list[VisitedDirectory] = []
         for entry in entries.values():
             path = place.path + entry.name
             if self._limits.below and not self._limits.on_the_way(path):
@@ -131,7 +131,7 @@ class Walk:
                 self._file(place, path, entry)
         return inner
 
-    def _enter(self, place: Place, path: bytes) -> list[Place]:
+    def _enter(self, place: VisitedDirectory, path: bytes) -> list[VisitedDirectory]:
         """The directory at ``path`` as a place to visit, unless it is left out as a whole."""
         if path in self._limits.exclude:
             return []
@@ -150,19 +150,19 @@ class Walk:
         inner = replace(place, path=directory)
         return self._repository(inner) if self._starts_repository(place, path) else [inner]
 
-    def _git_ignores(self, place: Place, path: bytes, directory: bytes) -> bool:
+    def _git_ignores(self, place: VisitedDirectory, path: bytes, directory: bytes) -> bool:
         if place.listing is not None:
             return directory in place.listing.ignored and directory not in place.listing.guide_directories
         return bool(place.git_rules and verdict(place.git_rules, path, is_directory=True))
 
-    def _starts_repository(self, place: Place, path: bytes) -> bool:
+    def _starts_repository(self, place: VisitedDirectory, path: bytes) -> bool:
         """Whether another repository than the one around it begins at ``path``; git decides where git was asked."""
         listing = place.listing
         if listing is not None and path not in listing.listed and path + b"/" not in listing.listed:
             return False
         return os.path.lexists(self._absolute(path + b"/.git"))
 
-    def _repository(self, place: Place) -> list[Place]:
+    def _repository(self, place: VisitedDirectory) -> list[VisitedDirectory]:
         """The place at which another repository begins, unless all of it is a second copy."""
         if is_linked_copy(self._absolute(place.path[:-1])):
             why = "a linked work tree of the repository around it; it can be added"
@@ -170,7 +170,7 @@ class Walk:
             return []
         return [self._into_repository(place)]
 
-    def _into_repository(self, place: Place) -> Place:
+    def _into_repository(self, place: VisitedDirectory) -> VisitedDirectory:
         directory = self._absolute(place.path).removesuffix(b"/")
         try:
             below = self._limits.below_directory(place.path)
@@ -180,7 +180,7 @@ class Walk:
             return replace(place, listing=None, git_rules=())
         return replace(place, listing=listing, git_rules=None)
 
-    def _is_tool_directory(self, place: Place, names: Iterable[bytes]) -> bool:
+    def _is_tool_directory(self, place: VisitedDirectory, names: Iterable[bytes]) -> bool:
         if not place.path or verdict(place.index_rules, place.path[:-1], is_directory=True) is False:
             return False
         if VIRTUAL_ENVIRONMENT in names:
@@ -189,7 +189,7 @@ class Walk:
 
     # --- ignore files -------------------------------------------------------------------------------------------------
 
-    def _with_rules(self, place: Place, names: Iterable[bytes]) -> Place:
+    def _with_rules(self, place: VisitedDirectory, names: Iterable[bytes]) -> VisitedDirectory:
         if INDEX_IGNORE in names and (rules := self._rules(place.path, INDEX_IGNORE)):
             place = replace(place, index_rules=(*place.index_rules, rules))
         if place.git_rules is not None and GIT_IGNORE in names and (rules := self._rules(place.path, GIT_IGNORE)):
@@ -216,7 +216,7 @@ class Walk:
 
     # --- files --------------------------------------------------------------------------------------------------------
 
-    def _file(self, place: Place, path: bytes, entry: os.DirEntry[bytes]) -> None:
+    def _file(self, place: VisitedDirectory, path: bytes, entry: os.DirEntry[bytes]) -> None:
         """Keep a file that is not a directory, or leave it out for the first reason that holds."""
         if not entry.is_file(follow_symlinks=False):
             self._skip(path, SkipReason.LINK if entry.is_symlink() else SkipReason.SPECIAL)
@@ -236,7 +236,7 @@ class Walk:
             return
         self._by_size(path, stat)
 
-    def _left_out_by_rule(self, place: Place, path: bytes) -> str | None:
+    def _left_out_by_rule(self, place: VisitedDirectory, path: bytes) -> str | None:
         """Why rules leave the file out; None if they do not, empty if it is too new for git's answer."""
         listing = place.listing
         if listing is not None and path not in listing.listed:

@@ -62,7 +62,7 @@ def _weaken_continued(strengths: list[int], syntax: Syntax) -> None:
             strengths[number] = min(strength, code.WEAK)
 
 
-def _guessed(source: Source, syntax: Syntax, language: str) -> Mapping[int, definitions.Found]:
+def _guessed(source: Source, syntax: Syntax, language: str) -> Mapping[int, definitions.DefinitionLine]:
     """What looks like a definition in lines that the grammar could not read."""
     if not any(syntax.unread):
         return {}
@@ -118,7 +118,7 @@ class _Scopes:
         self.outline.open(first, definition.named, Label(depth, text, definition.name, kind))
         self._open.append((definition.last, depth))
 
-    def guess(self, first: int, number: int, found: definitions.Found) -> None:
+    def guess(self, first: int, number: int, found: definitions.DefinitionLine) -> None:
         """Open a definition that a line looks like."""
         column = self._columns[number]
         kind = self._kind(found.kind, column)

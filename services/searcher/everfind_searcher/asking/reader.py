@@ -20,7 +20,7 @@ OWN_WEIGHT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReadQuestion:
     """A question's own text with other ways to ask it, for their vector, and its terms; none for an arm not asked."""
 
     texts: Sequence[str]
@@ -34,16 +34,16 @@ class QuestionReader:
         self._vectors = QueryVectors(embedder)
         self._expander = expander
 
-    def read(self, request: SearchRequest, cancel: Cancellation) -> Asked:
+    def read(self, request: SearchRequest, cancel: Cancellation) -> ReadQuestion:
         """The question, with other ways to ask it where there are some."""
         ways = self._expander.expand(request.query, cancel) if self._expander else ()
         texts = (request.query, *ways)
-        return Asked(
+        return ReadQuestion(
             texts if request.mode is not SearchMode.LEXICAL else (),
             _terms(texts) if request.mode is not SearchMode.SEMANTIC else (),
         )
 
-    def vector(self, asked: Asked, cancel: Cancellation) -> npt.NDArray[np.float32] | None:
+    def vector(self, asked: ReadQuestion, cancel: Cancellation) -> npt.NDArray[np.float32] | None:
         """The vector of the texts, of shape (dimensions,); None without any."""
         if not asked.texts:
             return None

@@ -12,7 +12,7 @@ from everfind_core.errors import DeadlineExceededError
 from everfind_core.model import Abstention, Filters, Hidden, SearchMode, SearchRequest
 from everfind_core.ports import ChunkSnapshot, ScoredChunk
 from everfind_core.ranking import parts_of
-from everfind_searcher.asking.reader import Asked, QuestionReader
+from everfind_searcher.asking.reader import QuestionReader, ReadQuestion
 from everfind_searcher.ordering.boosts import PathBoosts
 from everfind_searcher.ordering.fetching import Fetcher
 from everfind_searcher.ordering.hiding import Hiding, replaced_best
@@ -122,7 +122,7 @@ class Finder:
         settings = self._settings
         return Hiding.of(asked, statuses=settings.hidden_statuses, exclude=settings.default_exclude)
 
-    def _arms(self, snapshot: ChunkSnapshot, cancel: Cancellation, where: Filters, question: Asked) -> Arms:
+    def _arms(self, snapshot: ChunkSnapshot, cancel: Cancellation, where: Filters, question: ReadQuestion) -> Arms:
         """Both arms' lists, empty where one is not asked; the question is embedded while its terms are looked up."""
         lexical = self._threads.submit(snapshot.lexical, question.terms, CANDIDATES, where) if question.terms else None
         vector = self._reader.vector(question, cancel)
@@ -138,10 +138,10 @@ class Finder:
         return self._boosts.reordered(rank(request.query, *arms, mode=request.mode, fusion=fusion, rrf_k=rrf_k))
 
 
-def _without_hidden(arms: Arms, question: Asked, hiding: Hiding, ask: Callable[[Asked], Arms]) -> Arms:
+def _without_hidden(arms: Arms, question: ReadQuestion, hiding: Hiding, ask: Callable[[ReadQuestion], Arms]) -> Arms:
     """The lists of what is visible: ``arms`` where that is all, else with what ``ask`` gives for one with more."""
     semantic, lexical = (hiding.hides_any([found.chunk for found in arm]) for arm in arms)
     if not semantic and not lexical:
         return arms
-    by_meaning, by_words = ask(Asked(question.texts if semantic else (), question.terms if lexical else ()))
+    by_meaning, by_words = ask(ReadQuestion(question.texts if semantic else (), question.terms if lexical else ()))
     return by_meaning if semantic else arms[0], by_words if lexical else arms[1]

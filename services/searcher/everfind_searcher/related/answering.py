@@ -24,7 +24,7 @@ from everfind_searcher.answering.hits import hit_of, roots_for
 from everfind_searcher.current import OpenIndex
 from everfind_searcher.related.relations import Link, callees, similar, strongest, users, users_of_undefined
 from everfind_searcher.related.requests import FOLLOWED, check_folder, read_symbol
-from everfind_searcher.related.targets import MAX_ROWS, Rows, Target, find_targets
+from everfind_searcher.related.targets import MAX_ROWS, QuestionRows, Target, find_targets
 
 LEAST = 0.05
 """What is less sure is counted, not shown: one of twenty equal names is no answer."""
@@ -44,7 +44,7 @@ def answer_related(
     """
     snapshot, coverage = index.reader.snapshot(), index.coverage()
     check_folder(request.folder, coverage)
-    generation, rows = index.generation(snapshot), Rows(snapshot)
+    generation, rows = index.generation(snapshot), QuestionRows(snapshot)
     cursor = decode_cursor(request) or Cursor(0, generation)
     targets = find_targets(request, rows)
     cancel.check()
@@ -74,7 +74,7 @@ class _Followed:
     cut: bool
 
 
-def _follow(request: RelatedRequest, targets: Sequence[Target], rows: Rows, where: Filters) -> _Followed:
+def _follow(request: RelatedRequest, targets: Sequence[Target], rows: QuestionRows, where: Filters) -> _Followed:
     """The relations that are asked for, each in its order, in turns: none crowds out another."""
     wanted = [relation for relation in FOLLOWED if relation in (request.relations or FOLLOWED)]
     links: list[Link] = []

@@ -29,7 +29,7 @@ from everfind_core.ports import ChunkSnapshot, StoredChunk
 from everfind_searcher.answering.budget import Budget
 from everfind_searcher.answering.hits import hit_of
 from everfind_searcher.related.relations import Link, callees, strongest, users
-from everfind_searcher.related.targets import Found, Rows, Target, place_of, target
+from everfind_searcher.related.targets import DefinitionChunk, QuestionRows, Target, place_of, target
 
 SEEDS = 5
 """Hits of a page that relations are followed from."""
@@ -49,7 +49,7 @@ def with_hop(
     """``answer`` with the callers and callees of its first hits after its hits; they pass ``where``, too."""
     last = min((hit.score for hit in answer.hits), default=0.0)
     most = max(1, request.limit // 2)
-    links = _links(answer.hits, Rows(snapshot), where)
+    links = _links(answer.hits, QuestionRows(snapshot), where)
     related = (_hit(link, seed, last, roots) for link, seed in links)
     if budget is None:
         return _with(answer, islice(related, most))
@@ -78,7 +78,7 @@ class _Seed:
     lines: Target
 
 
-def _links(hits: Sequence[Hit], rows: Rows, where: Filters) -> Iterator[tuple[Link, Hit]]:
+def _links(hits: Sequence[Hit], rows: QuestionRows, where: Filters) -> Iterator[tuple[Link, Hit]]:
     """Sure links to what is no hit yet, surest first, each chunk once."""
     seeds = list(_seeds([hit for hit in hits if hit.language][:SEEDS], rows))
     sources = {target: seed.hit for seed in seeds for target in (*seed.defined, seed.lines)}
@@ -93,7 +93,7 @@ def _links(hits: Sequence[Hit], rows: Rows, where: Filters) -> Iterator[tuple[Li
             yield link, sources[link.target]
 
 
-def _seeds(hits: Sequence[Hit], rows: Rows) -> Iterator[_Seed]:
+def _seeds(hits: Sequence[Hit], rows: QuestionRows) -> Iterator[_Seed]:
     for hit in hits:
         chunks = rows.file(FileRef(hit.folder, hit.path))
         own = next((chunk for chunk in chunks if chunk.chunk_id == hit.chunk_id), None)
@@ -103,7 +103,9 @@ def _seeds(hits: Sequence[Hit], rows: Rows) -> Iterator[_Seed]:
 
 def _defined(own: StoredChunk, chunks: Sequence[StoredChunk]) -> list[Target]:
     """What the chunk defines; where that is nothing, the definition that its lines go on with."""
-    found = [Found(chunk, Known(d, place_of(chunk))) for chunk in chunks for d in decode(chunk.symbols).definitions]
+    found = [
+        DefinitionChunk(chunk, Known(d, place_of(chunk))) for chunk in chunks for d in decode(chunk.symbols).definitions
+    ]
     inside = [target(one) for one in found if one.chunk is own]
     around = [one for one in map(target, found) if one.first <= own.start_line and own.end_line <= one.last]
     return inside or around[-1:]

@@ -11,7 +11,7 @@ from everfind_core.model import Filters, Relation
 from everfind_core.model.symbols import Use
 from everfind_core.ports import StoredChunk
 from everfind_searcher.related.requests import Symbol
-from everfind_searcher.related.targets import Found, Rows, Target, definitions, place_of, uses_in
+from everfind_searcher.related.targets import DefinitionChunk, QuestionRows, Target, definitions, place_of, uses_in
 
 MAX_NAMES = 200
 """Distinct names that are looked up for what one target calls."""
@@ -41,7 +41,7 @@ class Link:
         return self.chunk.chunk_id, self.relation, self.symbol
 
 
-def users(targets: Sequence[Target], rows: Rows, where: Filters) -> Iterator[Link]:
+def users(targets: Sequence[Target], rows: QuestionRows, where: Filters) -> Iterator[Link]:
     """Who calls the targets or refers to them."""
     by_name: dict[str, list[Target]] = {}
     for target in targets:
@@ -56,7 +56,7 @@ def users(targets: Sequence[Target], rows: Rows, where: Filters) -> Iterator[Lin
                 yield from _user(chunk, use, by_name[use.name], rivals.get(use.name, ()))
 
 
-def _user(chunk: StoredChunk, use: Use, targets: Sequence[Target], rivals: Sequence[Found]) -> Iterator[Link]:
+def _user(chunk: StoredChunk, use: Use, targets: Sequence[Target], rivals: Sequence[DefinitionChunk]) -> Iterator[Link]:
     known = [found.known for found in rivals]
     sure = dict(zip(known, confidences(use, place_of(chunk), known), strict=True))
     best = max(targets, key=lambda target: sure.get(target.known, 0.0) if target.known else 0.0)
@@ -67,7 +67,7 @@ def _user(chunk: StoredChunk, use: Use, targets: Sequence[Target], rivals: Seque
         yield Link(chunk, best, relation, confidence, lines[0], use.within)
 
 
-def users_of_undefined(symbol: Symbol, rows: Rows, where: Filters) -> Iterator[Link]:
+def users_of_undefined(symbol: Symbol, rows: QuestionRows, where: Filters) -> Iterator[Link]:
     """Who calls something that no indexed file defines, such as a library's function."""
     for chunk in rows.naming([using(symbol.name)], where):
         for use in decode(chunk.symbols).uses:
@@ -77,7 +77,7 @@ def users_of_undefined(symbol: Symbol, rows: Rows, where: Filters) -> Iterator[L
                 yield Link(chunk, None, relation, UNDEFINED, use.lines[0], use.within)
 
 
-def callees(targets: Sequence[Target], rows: Rows, where: Filters) -> Iterator[Link]:
+def callees(targets: Sequence[Target], rows: QuestionRows, where: Filters) -> Iterator[Link]:
     """What the targets call."""
     uses = [(target, use) for target in targets for use in uses_in(target, rows)]
     names = list(dict.fromkeys(use.name for _, use in uses))[:MAX_NAMES]
@@ -96,7 +96,7 @@ def callees(targets: Sequence[Target], rows: Rows, where: Filters) -> Iterator[L
                 yield Link(found.chunk, target, Relation.CALLEE, confidence, definition.line, definition.qualified)
 
 
-def similar(targets: Sequence[Target], rows: Rows, where: Filters) -> Iterator[Link]:
+def similar(targets: Sequence[Target], rows: QuestionRows, where: Filters) -> Iterator[Link]:
     """The chunks nearest to the targets by their vectors; confidence is the cosine, where it is positive."""
     for target in targets:
         own = next((c for c in rows.file(target.chunk.ref) if c.chunk_id == target.chunk.chunk_id), None)
@@ -118,8 +118,8 @@ def strongest(links: Iterable[Link]) -> list[Link]:
     return sorted(best.values(), key=lambda link: (-link.confidence, link.chunk.ref, link.line, link.symbol))
 
 
-def _by_name(found: Iterable[Found]) -> Mapping[str, list[Found]]:
-    by_name: dict[str, list[Found]] = {}
+def _by_name(found: Iterable[DefinitionChunk]) -> Mapping[str, list[DefinitionChunk]]:
+    by_name: dict[str, list[DefinitionChunk]] = {}
     for one in found:
         by_name.setdefault(one.known.definition.name, []).append(one)
     return by_name

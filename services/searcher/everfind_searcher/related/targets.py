@@ -18,7 +18,7 @@ MAX_ROWS = 2_000
 
 
 @dataclass(slots=True)
-class Rows:
+class QuestionRows:
     """What one question reads: from one snapshot, each file's chunks once.
 
     ``cut``: a name stands in more chunks than are read.
@@ -42,7 +42,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DefinitionChunk:
     """A definition, and the chunk that names it."""
 
     chunk: StoredChunk
@@ -66,7 +66,7 @@ class Target:
         return ref == self.chunk.ref and self.first <= line <= self.last
 
 
-def find_targets(request: RelatedRequest, rows: Rows) -> Sequence[Target]:
+def find_targets(request: RelatedRequest, rows: QuestionRows) -> Sequence[Target]:
     """What ``request`` may mean; none if nothing is called so.
 
     Raises:
@@ -81,18 +81,18 @@ def find_targets(request: RelatedRequest, rows: Rows) -> Sequence[Target]:
     return [target(one) for one in found if is_qualified(one.known, symbol)]
 
 
-def definitions(names: Sequence[str], rows: Rows, where: Filters) -> list[Found]:
+def definitions(names: Sequence[str], rows: QuestionRows, where: Filters) -> list[DefinitionChunk]:
     """All definitions of ``names``, by folder, path and line."""
     wanted = set(names)
     return [
-        Found(chunk, Known(definition, place_of(chunk)))
+        DefinitionChunk(chunk, Known(definition, place_of(chunk)))
         for chunk in rows.naming([defining(name) for name in names], where)
         for definition in decode(chunk.symbols).definitions
         if definition.name in wanted
     ]
 
 
-def target(found: Found) -> Target:
+def target(found: DefinitionChunk) -> Target:
     """A definition as what is asked about."""
     definition = found.known.definition
     return Target(found.chunk, found.known, definition.line, definition.end_line)
@@ -109,7 +109,7 @@ def place_of(chunk: StoredChunk) -> Place:
     return Place(chunk.ref, chunk.language)
 
 
-def uses_in(target: Target, rows: Rows) -> Iterator[Use]:
+def uses_in(target: Target, rows: QuestionRows) -> Iterator[Use]:
     """The calls in the target's lines."""
     for chunk in rows.file(target.chunk.ref):
         if chunk.end_line < target.first or chunk.start_line > target.last:
@@ -119,7 +119,7 @@ def uses_in(target: Target, rows: Rows) -> Iterator[Use]:
                 yield use
 
 
-def _at(ref: FileRef, line: int, rows: Rows) -> Target:
+def _at(ref: FileRef, line: int, rows: QuestionRows) -> Target:
     chunks = rows.file(ref)
     if not chunks:
         raise FileNotIndexableError(
@@ -134,4 +134,4 @@ def _at(ref: FileRef, line: int, rows: Rows) -> Target:
     if not around:
         return Target(own, None, own.start_line, own.end_line)
     chunk, innermost = max(around, key=lambda one: (one[1].line, -one[1].end_line))
-    return target(Found(chunk, Known(innermost, place_of(chunk))))
+    return target(DefinitionChunk(chunk, Known(innermost, place_of(chunk))))

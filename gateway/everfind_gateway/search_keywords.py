@@ -22,7 +22,7 @@ RelationName: TypeAlias = Literal["caller", "callee", "reference", "similar"]
 
 
 @with_config(ConfigDict(extra="forbid", strict=True))
-class Asked(TypedDict, total=False):
+class SearchKeywords(TypedDict, total=False):
     """What a search can be told besides the question. What is left out is as the settings say, or without limit.
 
     ``folder`` by name or path; ``include`` and ``exclude`` are globs; ``since`` and ``before`` ISO 8601 dates.
@@ -52,7 +52,7 @@ class Asked(TypedDict, total=False):
 
 
 def request_of(
-    settings: Settings, query: str, asked: Asked, *, cursor: str = "", explain: bool = False
+    settings: Settings, query: str, asked: SearchKeywords, *, cursor: str = "", explain: bool = False
 ) -> SearchRequest:
     """The request for a question, as the settings say where ``asked`` does not.
 
