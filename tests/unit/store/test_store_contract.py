@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from everfind_core.errors import (
+    IndexDamagedError,
     IndexIncompatibleError,
     IndexLockedError,
     IndexMissingError,
@@ -112,10 +114,17 @@ def test_replace_takes_the_place_of_all_old_chunks(kind: StoreBackend, directory
     }
 
 
-@pytest.mark.parametrize("more", [-9, 0, 1, 9])
+@pytest.mark.parametrize(("more", "dropped"), [(-9, False), (0, False), (1, False), (9, False), (9, True)])
 def test_a_table_that_was_put_back_from_a_copy_is_read_anew(
-    kind: StoreBackend, directory: Path, writer: ChunkWriter, tmp_path_factory: pytest.TempPathFactory, more: int
+    kind: StoreBackend,
+    directory: Path,
+    writer: ChunkWriter,
+    tmp_path_factory: pytest.TempPathFactory,
+    more: int,
+    dropped: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Whatever number the newest commit has, and where upkeep has dropped the one of the number that was seen."""
     writer.replace([file("f", "a", "one")])
     writer.maintain(finish=True)
     writer.close()
@@ -130,17 +139,30 @@ def test_a_table_that_was_put_back_from_a_copy_is_read_anew(
     assert len(reader.lexical(["three"], 5, EVERYTHING)) == 1
     while not reader.lexical(["three"], 5, EVERYTHING) or not reader._resident.size:
         time.sleep(0.01)  # until rows are in memory
-    seen = reader.generation()
+    before = reader.snapshot()
+    _put_back(copy, directory)
+    again = open_writer(directory, DIMENSIONS, kind)
+    again.replace([file("f", "b", "four")])
+    again.maintain(finish=True)
+    while open_reader(directory, backend=kind).generation() < before.generation() + more:
+        again.replace([file("f", "x", "more")])  # numbers that were seen are given anew
+    if dropped:
+        for upkeep in ("store.maintenance", "store.sqlite.upkeep"):
+            monkeypatch.setattr(f"everfind_indexer.{upkeep}.KEEP_SECONDS", -1.0)
+        open_writer(directory, DIMENSIONS, kind).maintain(finish=True)
+    for _ in range(2):
+        found = reader.lexical(["one", "three", "four"], 5, EVERYTHING)
+        assert sorted(hit.chunk.text for hit in found) == ["four", "one"]
+        assert {hit.chunk.text for hit in reader.semantic(unit("b"), 5, EVERYTHING)} <= {"one", "four", "more"}
+    with suppress(IndexDamagedError):  # what a question began with, it goes on with, or not at all
+        assert {hit.chunk.text for hit in before.semantic(unit("b"), 5, EVERYTHING)} == {"one", "three", "five"}
+
+
+def _put_back(copy: Path, directory: Path) -> None:
     newer = [path for path in directory.rglob("*") if not (copy / path.relative_to(directory)).exists()]
     for path in newer:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     shutil.copytree(copy, directory, dirs_exist_ok=True)
-    again = open_writer(directory, DIMENSIONS, kind)
-    again.replace([file("f", "b", "four")])
-    while open_reader(directory, backend=kind).generation() < seen + more:  # numbers that were seen are given anew
-        again.replace([file("f", "b", "four")])
-    found = reader.lexical(["one", "three", "four"], 5, EVERYTHING)
-    assert sorted(hit.chunk.text for hit in found) == ["four", "one"]
 
 
 def test_the_fates_that_rows_have_are_those_that_were_given_last(writer: ChunkWriter) -> None:

@@ -225,7 +225,7 @@ def test_a_reader_whose_version_was_cleaned_up_goes_on(
     writer.replace([file("f", "a", "two")])
     writer.maintain(finish=True)
     with pytest.raises(Exception, match=r"[Nn]ot found"):
-        stale.dataset.scanner(columns=["text"]).to_table()
+        stale.version.dataset.scanner(columns=["text"]).to_table()
     monkeypatch.setattr(reader, "_newest", lambda: stale)
     assert paths(reader.lexical(["two"], 5, EVERYTHING)) == {"a"}
     assert [chunk.text for chunk in reader.file_chunks(FileRef("f", "a"))] == ["two"]

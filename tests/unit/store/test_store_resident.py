@@ -47,7 +47,7 @@ def open_dataset(directory: Path) -> lance.LanceDataset:
 
 
 def snapshot_of(dataset: lance.LanceDataset, resident: ResidentRows, directory: Path) -> LanceSnapshot:
-    return LanceSnapshot(dataset, resident, directory, dimensions=DIMENSIONS)
+    return LanceSnapshot(LanceVersion(dataset, directory), resident, dimensions=DIMENSIONS)
 
 
 def edit(writer: ChunkWriter, kind: str, choose: random.Random) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -75,16 +75,25 @@ class Copy:
         return places
 
 
+class Fragment(NamedTuple):
+    """A fragment by its number, which addresses have, and the name of what lies in it, which never changes.
+
+    Where a table is put back from a copy and goes on, numbers are given anew; names are not.
+    """
+
+    number: int
+    name: str
+
+
 class Version(Protocol):
     """One version of a table, as far as rows in memory need to know it. Raises errors of the tree only."""
 
-    @property
-    def number(self) -> int:
-        """Which one."""
+    def __hash__(self) -> int:
+        """That of this object: it equals no other."""
         ...
 
-    def fragments(self) -> Sequence[int]:
-        """The numbers of its fragments. What lies in a fragment never changes, and no number is given twice."""
+    def fragments(self) -> Sequence[Fragment]:
+        """What it consists of."""
         ...
 
     def count(self, fragment: int) -> int:

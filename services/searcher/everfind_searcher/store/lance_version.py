@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,7 @@ import numpy as np
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.index.store_schema import HIT_COLUMNS, TERMS, VECTOR, index_name
 from everfind_core.model import Filters
-from everfind_searcher.store.copies import ABSENT, OFFSETS, Addresses, Copy
+from everfind_searcher.store.copies import ABSENT, OFFSETS, Addresses, Copy, Fragment
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.filters import condition
 from everfind_searcher.store.rows import chunks, postings, vectors
@@ -25,17 +26,18 @@ class LanceVersion:
     """A :class:`~everfind_searcher.store.copies.Version` of a Lance table. Thread-safe."""
 
     def __init__(self, dataset: lance.LanceDataset, directory: Path) -> None:
-        self._dataset = dataset
-        self._directory = directory
+        self.dataset = dataset
+        self.directory = directory
 
-    @property
-    def number(self) -> int:
-        """The table's version."""
-        return self._dataset.version
+    def fragments(self) -> Sequence[Fragment]:
+        """Named by their data files, whose names are made at random."""
+        return self._fragments
 
-    def fragments(self) -> Sequence[int]:
-        """Their numbers."""
-        return [fragment.fragment_id for fragment in self._dataset.get_fragments()]
+    @cached_property
+    def _fragments(self) -> Sequence[Fragment]:
+        with self._errors():
+            found = [fragment.metadata for fragment in self.dataset.get_fragments()]
+        return [Fragment(one.id, "\n".join(file.path for file in one.files)) for one in found]
 
     def count(self, fragment: int) -> int:
         """The rows of a fragment, but for deleted ones."""
@@ -58,8 +60,8 @@ class LanceVersion:
     def is_settled(self) -> bool:
         """Whether the structure that BM25 asks covers all rows, and none that was replaced or removed."""
         with self._errors():
-            fragments = [fragment.metadata for fragment in self._dataset.get_fragments()]
-            indices = self._dataset.describe_indices()
+            fragments = [fragment.metadata for fragment in self.dataset.get_fragments()]
+            indices = self.dataset.describe_indices()
         covered = {f for one in indices if one.name == index_name(TERMS) for s in one.segments for f in s.fragment_ids}
         return covered == {one.id for one in fragments} and not any(one.num_deletions for one in fragments)
 
@@ -67,12 +69,12 @@ class LanceVersion:
         """The rows that pass ``where``."""
         matching = condition(where)
         with self._errors():
-            found = self._dataset.scanner(columns=[], filter=matching, with_row_address=True).to_table()
+            found = self.dataset.scanner(columns=[], filter=matching, with_row_address=True).to_table()
         addresses: Addresses = found[ADDRESS].to_numpy()
         return addresses
 
     def _fragment(self, number: int) -> lance.LanceFragment:
-        found = self._dataset.get_fragment(number)
+        found = self.dataset.get_fragment(number)
         if found is None:
             raise ValueError(f"Not found: fragment {number}")
         return found
@@ -80,7 +82,7 @@ class LanceVersion:
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
-            with panics_are_damage(self._directory):
+            with panics_are_damage(self.directory):
                 yield
         except LIBRARY_ERRORS as error:
-            raise translate(error, self._directory) from error
+            raise translate(error, self.directory) from error

@@ -26,17 +26,26 @@ from everfind_searcher.store.snapshot import LanceSnapshot
 _INDEX_CACHE_BYTES: Final = 512 << 20
 _METADATA_CACHE_BYTES: Final = 64 << 20
 
-_VERSION_NAMES: Final = (1 << 64) - 1
+_NUMBERS_BELOW: Final = (1 << 64) - 1
 """A version's file is named by how far its number is below this."""
 
 
 class _Opened(NamedTuple):
     """A version of the table, and how many numbers its vectors have."""
 
-    dataset: lance.LanceDataset
+    version: LanceVersion
     dimensions: int
     stamp: FileStamp | None
-    """Of the file that is this version; None where it is in an object store."""
+    """Of the file that is this version, taken before it was read; None where it is in an object store."""
+
+    @property
+    def number(self) -> int:
+        """The version's."""
+        return self.version.dataset.version
+
+    def is_put_back(self, seen: _Opened) -> bool:
+        """Whether the table was put back from a copy since ``seen``: a number that was given then is given anew."""
+        return self.number < seen.number or (self.number == seen.number and self.stamp != seen.stamp)
 
 
 class LanceChunkReader(SnapshotReader):
@@ -44,15 +53,16 @@ class LanceChunkReader(SnapshotReader):
 
     def __init__(self, directory: Path, resident_bytes: int) -> None:
         self._directory = directory.absolute()
+        self._table = self._directory / TABLE_DIRECTORY
         self._guard = threading.Lock()
-        self._resident_bytes = resident_bytes
-        check_written(self._directory, self._directory / TABLE_DIRECTORY)
-        self._forget()
+        self._resident = ResidentRows(resident_bytes)
+        check_written(self._directory, self._table)
+        self._session = _session()
         self._opened = self._open()
 
     def generation(self) -> int:
         """The table's newest version."""
-        return self._newest().dataset.version
+        return self._newest().number
 
     def snapshot(self) -> LanceSnapshot:
         """The table's newest version."""
@@ -60,63 +70,58 @@ class LanceChunkReader(SnapshotReader):
 
     def reopened(self) -> LanceSnapshot:
         """The table's newest version, opened anew."""
-        return self._of(self._reopen())
+        return self._of(self._reopen(self._opened))
 
     def _of(self, opened: _Opened) -> LanceSnapshot:
-        self._resident.follow(LanceVersion(opened.dataset, self._directory))
-        return LanceSnapshot(opened.dataset, self._resident, self._directory, dimensions=opened.dimensions)
+        self._resident.follow(opened.version)
+        return LanceSnapshot(opened.version, self._resident, dimensions=opened.dimensions)
 
     def _newest(self) -> _Opened:
         opened = self._opened
-        dataset = opened.dataset
         try:
             with panics_are_damage(self._directory):
                 remote = remote_table(self._directory)
-                latest = remote.version if remote else dataset.latest_version
-                current = latest == dataset.version and not self._is_replaced(opened)
+                latest = remote.version if remote else opened.version.dataset.latest_version
+                current = latest == opened.number and (remote is not None or self._stamp(latest) == opened.stamp)
         except (*LIBRARY_ERRORS, IndexDamagedError):
             current = False
-        return opened if current else self._reopen()
+        return opened if current else self._reopen(opened)
 
-    def _reopen(self) -> _Opened:
+    def _reopen(self, seen: _Opened) -> _Opened:
+        """The newest version, opened anew unless that was done since ``seen`` was."""
         with self._guard:
-            before, self._opened = self._opened, self._open()
-            if self._opened.dataset.version < before.dataset.version or self._is_replaced(before):
-                self._forget()  # the table was put back from a copy
+            if self._opened is seen:
                 self._opened = self._open()
+                if self._opened.is_put_back(seen):
+                    self._session = _session()  # what it keeps of a version goes by the number
+                    self._opened = self._open()
             return self._opened
 
-    def _is_replaced(self, opened: _Opened) -> bool:
-        """Whether other commits have given its number anew; one that upkeep has dropped is in nobody's place."""
-        now = self._stamp(opened.dataset.version)
-        return now is not None and opened.stamp is not None and now != opened.stamp
-
     def _stamp(self, version: int) -> FileStamp | None:
-        name = f"{_VERSION_NAMES - version}.manifest"
-        return file_stamp(self._directory / TABLE_DIRECTORY / "_versions" / name)
+        return file_stamp(self._table / "_versions" / f"{_NUMBERS_BELOW - version}.manifest")
 
-    def _forget(self) -> None:
-        """Have nothing in memory: names of files and numbers of fragments tell what they hold in one history only."""
-        self._session = Session(
-            index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
-        )
-        self._resident = ResidentRows(self._resident_bytes)
+    def _newest_stamp(self) -> tuple[int, FileStamp | None]:
+        """The newest version by the files' names, and its stamp; -1 where there is none."""
+        names = (path.stem for path in (self._table / "_versions").glob("*.manifest"))
+        newest = max((_NUMBERS_BELOW - int(name) for name in names if name.isdecimal()), default=-1)
+        return newest, self._stamp(newest)
 
     def _open(self) -> _Opened:
-        table = self._directory / TABLE_DIRECTORY
         try:
             with panics_are_damage(self._directory):
-                dataset = self._dataset_of(table)
-                stamp = self._stamp(dataset.version)
+                newest, stamp = self._newest_stamp()
+                dataset = self._dataset_of(self._table)
         except LIBRARY_ERRORS as error:
-            raise self._unopened(error, table) from error
+            raise self._unopened(error) from error
         schema = dataset.schema
         absent = {*STRING_COLUMNS, *NUMBER_COLUMNS, VECTOR} - set(schema.names)
         if absent:
             raise IndexIncompatibleError(
                 f"the table in {self._directory} lacks the column {min(absent)}", hint=REBUILD_HINT
             )
-        return _Opened(dataset, schema.field(VECTOR).type.list_size, stamp)
+        version = LanceVersion(dataset, self._directory)
+        seen = stamp if dataset.version == newest else None  # of one that came meanwhile nothing is known
+        return _Opened(version, schema.field(VECTOR).type.list_size, seen)
 
     def _dataset_of(self, table: Path) -> lance.LanceDataset:
         remote = remote_table(self._directory)
@@ -125,9 +130,13 @@ class LanceChunkReader(SnapshotReader):
         options = remote.storage_options()
         return lance.dataset(remote.uri, version=remote.version, storage_options=options, session=self._session)
 
-    def _unopened(self, error: Exception, table: Path) -> EverfindError:
+    def _unopened(self, error: Exception) -> EverfindError:
         translated = translate(error, self._directory, opening=True)
-        written = remote_table(self._directory) or (table / "data").is_dir() or (table / "_versions").is_dir()
+        written = remote_table(self._directory) or any((self._table / part).is_dir() for part in ("data", "_versions"))
         if isinstance(translated, IndexDamagedError) and not written:
             return missing(self._directory)
         return translated
+
+
+def _session() -> Session:
+    return Session(index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES)

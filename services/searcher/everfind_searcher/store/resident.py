@@ -1,9 +1,10 @@
 """Rows held in memory: the part of the table that answers are made of, read once and not once a query.
 
 The unit is a fragment, because a fragment's data never changes: a commit masks rows and adds fragments, a compaction
-puts new fragments in place of old ones, and numbers are not given twice. So a row in memory equals the row in the
-store for as long as a version has it, and keeping up with a new version means to read the fragments that are new and
-to let go of those that are gone. Which rows a version has, and which of them match, is always asked of the store.
+puts new fragments in place of old ones. Each has a name that no other ever had, be it that the table was put back from
+a copy and has gone on otherwise. So a row in memory equals the row in the store for each version that has the fragment,
+and keeping up with a new version means to read the fragments that are new and to let go of those that are gone. Which
+rows a version has, and which of them match, is always asked of the store.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from everfind_core.errors import EverfindError
 from everfind_core.ports import StoredChunk
 from everfind_searcher.remembered import Remembered
-from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Addresses, Copy, Version
+from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Addresses, Copy, Fragment, Version
 from everfind_searcher.store.whole import WholeVersion
 
 _VERSIONS: Final = 2
@@ -35,12 +36,18 @@ _MANY: Final = 1_000
 class _Held:
     """What is in memory now, and the versions of which that is all."""
 
-    copies: Mapping[int, Copy]
-    wholes: Remembered[int, WholeVersion] = field(default_factory=lambda: Remembered(_VERSIONS))
+    copies: Mapping[Fragment, Copy]
+    wholes: Remembered[Version, WholeVersion] = field(default_factory=lambda: Remembered(_VERSIONS))
+
+    def of(self, version: Version) -> Mapping[int, Copy]:
+        """The fragments of this version, by their numbers."""
+        return {one.number: self.copies[one] for one in version.fragments() if one in self.copies}
 
 
 class ResidentRows:
     """The rows of one table that are in memory, at most ``limit`` bytes of them. Thread-safe.
+
+    A version is known by its object: whoever follows one gives the same again.
 
     A fragment that does not fit is read from the store, query by query.
     """
@@ -65,7 +72,7 @@ class ResidentRows:
         Only from the second call on: a process that asks once and ends shall not read a whole table for it.
         """
         with self._guard:
-            if self._asked and (self._newest is None or version.number != self._newest.number):
+            if self._asked and version is not self._newest:
                 self._newest = version
                 self._loader.submit(self._load_newest)
             self._asked = True
@@ -79,24 +86,24 @@ class ResidentRows:
     def load(self, version: Version) -> int:
         """Have the fragments of this version in memory, as far as they fit, and no others; gives the rows read."""
         fragments = version.fragments()
-        copies = {number: self._held.copies[number] for number in fragments if number in self._held.copies}
+        copies = {fragment: self._held.copies[fragment] for fragment in fragments if fragment in self._held.copies}
         self._held = _Held(copies)
         read = 0
-        for number in fragments:
-            if number not in copies and self._fits(version, number):
+        for fragment in fragments:
+            if fragment not in copies and self._fits(version, fragment.number):
                 try:
-                    copy = version.copy(number)
+                    copy = version.copy(fragment.number)
                 except EverfindError:
                     break  # a query that needs these rows meets the same error, and says so
                 read += len(copy.chunks)
                 if self.size + copy.size <= self._limit:
-                    copies = {**copies, number: copy}
+                    copies = {**copies, fragment: copy}
                     self._held = _Held(copies)
         return read
 
-    def chunks(self, addresses: Addresses) -> list[StoredChunk | None]:
-        """The rows at ``addresses``, None where one is not in memory."""
-        copies = self._held.copies
+    def chunks(self, version: Version, addresses: Addresses) -> list[StoredChunk | None]:
+        """The rows of a version at ``addresses``, None where one is not in memory."""
+        copies = self._held.of(version)
         found: list[StoredChunk | None] = []
         for address in addresses.tolist():
             copy = copies.get(address >> OFFSET_BITS)
@@ -104,9 +111,9 @@ class ResidentRows:
             found.append(None if copy is None or place == ABSENT else copy.chunks[place])
         return found
 
-    def vectors(self, addresses: Addresses, into: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
-        """Write the vectors of rows that are in memory into their places; says which those are."""
-        copies = self._held.copies
+    def vectors(self, version: Version, addresses: Addresses, into: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+        """Write the vectors of a version's rows that are in memory into their places; says which those are."""
+        copies = self._held.of(version)
         there = np.zeros(len(addresses), dtype=bool)
         fragments = addresses >> np.uint64(OFFSET_BITS)
         for number in np.unique(fragments).tolist():
@@ -121,9 +128,9 @@ class ResidentRows:
     def whole(self, version: Version) -> WholeVersion | None:
         """All of this version; None unless it is in memory."""
         held = self._held
-        known = held.wholes.get(version.number)
-        if known is None and (known := WholeVersion.of(version, held.copies)) is not None:
-            held.wholes.put(version.number, known)
+        known = held.wholes.get(version)
+        if known is None and (known := WholeVersion.of(version, held.of(version))) is not None:
+            held.wholes.put(version, known)
         return known
 
     def _fits(self, version: Version, fragment: int) -> bool:

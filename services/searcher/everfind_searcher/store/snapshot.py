@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Any, Final
 
-import lance
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -55,18 +53,14 @@ class LanceSnapshot:
     the table's vectors: each look at a schema keeps some memory, so that it is the reader's, once a version.
     """
 
-    def __init__(
-        self, dataset: lance.LanceDataset, resident: ResidentRows, directory: Path, *, dimensions: int
-    ) -> None:
-        self._dataset = dataset
+    def __init__(self, version: LanceVersion, resident: ResidentRows, *, dimensions: int) -> None:
+        self._version = version
         self._dimensions = dimensions
         self._resident = resident
-        self._directory = directory
-        self._version = LanceVersion(dataset, directory)
 
     def generation(self) -> int:
         """The table's version."""
-        return self._dataset.version
+        return self._version.dataset.version
 
     def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks by cosine, best first; ties by folder, path and line. A zero vector is near nothing.
@@ -141,7 +135,7 @@ class LanceSnapshot:
     def _compare(self, addresses: Addresses, query: npt.NDArray[np.float32], count: int) -> Scored:
         """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""
         compared = np.zeros((len(addresses), len(query)), dtype=np.float32)
-        missing = ~self._resident.vectors(addresses, into=compared)
+        missing = ~self._resident.vectors(self._version, addresses, into=compared)
         if missing.any():
             compared[missing] = vectors(self._stored(addresses[missing], [VECTOR]))
         lengths = np.linalg.norm(compared, axis=1)
@@ -149,7 +143,7 @@ class LanceSnapshot:
 
     def _chunks(self, addresses: Rows) -> list[StoredChunk]:
         """The rows at ``addresses``, in that order: from memory, and those that are not there from the store."""
-        found = self._resident.chunks(addresses)
+        found = self._resident.chunks(self._version, addresses)
         missing = [position for position, chunk in enumerate(found) if chunk is None]
         if missing:
             for position, chunk in zip(
@@ -167,12 +161,12 @@ class LanceSnapshot:
 
     def _scan(self, **options: Any) -> pa.Table:
         try:
-            with panics_are_damage(self._directory):
-                scanner = self._dataset.scanner(
+            with panics_are_damage(self._version.directory):
+                scanner = self._version.dataset.scanner(
                     with_row_address=True,
                     disable_scoring_autoprojection=True,  # no column that was not asked for
                     **options,
                 )
                 return scanner.to_table()
         except LIBRARY_ERRORS as error:
-            raise translate(error, self._directory) from error
+            raise translate(error, self._version.directory) from error

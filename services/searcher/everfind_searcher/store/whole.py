@@ -50,11 +50,11 @@ class WholeVersion:
 
     @classmethod
     def of(cls, version: Version, copies: Mapping[int, Copy]) -> WholeVersion | None:
-        """The version with those of ``copies`` that it has; None where one is missing, or a row in one."""
-        numbers = version.fragments()
+        """The version of its fragments' ``copies``; None where one is missing, or a row in one."""
+        numbers = sorted(fragment.number for fragment in version.fragments())
         if not all(number in copies for number in numbers):
             return None
-        own = {number: copies[number] for number in sorted(numbers)}
+        own = {number: copies[number] for number in numbers}
         live = _numbered(own, version.rows(_EVERYTHING))
         return None if live is None else cls(version, own, live)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,12 +15,11 @@ from everfind_core.index.sqlite_schema import DATABASE, FORMAT, GENERATION, righ
 from everfind_searcher.store.missing import missing
 from everfind_searcher.store.questions import SnapshotReader
 from everfind_searcher.store.resident import ResidentRows
-from everfind_searcher.store.sqlite.connections import Connections
+from everfind_searcher.store.sqlite.connections import Connections, inode_of
 from everfind_searcher.store.sqlite.snapshot import SqliteSnapshot
-from everfind_searcher.store.sqlite.version import SqliteVersion, read_parts
+from everfind_searcher.store.sqlite.version import Part, SqliteVersion, read_parts
 
 _FACT: Final = "SELECT value FROM facts WHERE name = ?"
-_COMMITTED: Final = "SELECT committed FROM generations WHERE generation = ?"
 
 
 class SqliteChunkReader(SnapshotReader):
@@ -27,23 +27,17 @@ class SqliteChunkReader(SnapshotReader):
 
     def __init__(self, directory: Path, resident_bytes: int) -> None:
         place = directory.absolute()
-        if not (place / DATABASE).exists():
-            raise missing(directory)
-        self._connections = Connections(place)
-        self._guard = threading.Lock()
-        self._check_format()
-        self._committed: float | None = None
         self._file = place / DATABASE
-        self._stamp: FileStamp | None = None
-        self._version = self._read_version(None)
-        self._resident_bytes = resident_bytes
+        self._stamp = self._look()
+        self._guard = threading.Lock()
+        self._connections = Connections(place, inode_of(self._stamp))
+        self._check_format()
+        self._version = self._read_version({})
         self._resident = ResidentRows(resident_bytes)
 
     def generation(self) -> int:
         """The store's newest generation."""
-        with self._connections.reading() as db:
-            (generation,) = db.execute(_FACT, (GENERATION,)).fetchone()
-        return int(generation)
+        return self._newest().number
 
     def snapshot(self) -> SqliteSnapshot:
         """The store's newest generation."""
@@ -52,32 +46,31 @@ class SqliteChunkReader(SnapshotReader):
         return SqliteSnapshot(version, self._resident)
 
     def _newest(self) -> SqliteVersion:
+        """The file's stamp tells of one that was put back from a copy, and the generation of commits."""
         with self._guard:
-            stamp = file_stamp(self._file)
+            stamp = self._look()
             if stamp != self._stamp:
-                self._stamp = stamp
                 self._connections.renew()
-            version = self._version = self._read_version(self._version)
-        return version
+                if inode_of(stamp) != inode_of(self._stamp):
+                    self._connections = Connections(self._file.parent, inode_of(stamp))
+            if stamp != self._stamp or self._generation() != self._version.number:
+                self._version = self._read_version(self._version.parts)
+                self._stamp = stamp
+            return self._version
 
-    def _read_version(self, before: SqliteVersion | None) -> SqliteVersion:
+    def _look(self) -> FileStamp:
+        stamp = file_stamp(self._file)
+        if stamp is None:
+            raise missing(self._file.parent)
+        return stamp
+
+    def _generation(self) -> int:
         with self._connections.reading() as db:
-            (generation,) = db.execute(_FACT, (GENERATION,)).fetchone()
-            if before is not None and not self._goes_on(db, before, generation):
-                before, self._resident = None, ResidentRows(self._resident_bytes)
-            if before is not None and before.number == generation:
-                return before
-            parts = read_parts(db, before.parts if before else {})
-            self._committed = _committed(db, generation)
-        return SqliteVersion(self._connections, generation, parts)
+            return _generation(db)
 
-    def _goes_on(self, db: sqlite3.Connection, before: SqliteVersion, generation: int) -> bool:
-        """Whether the file has gone on from ``before``; it has not where it was put back from a copy.
-
-        Commits since then may have given the same numbers anew, but not at the same time.
-        """
-        committed = _committed(db, before.number)
-        return before.number <= generation and committed in (None, self._committed)
+    def _read_version(self, known: Mapping[int, Part]) -> SqliteVersion:
+        with self._connections.reading() as db:
+            return SqliteVersion(self._connections, _generation(db), read_parts(db, known))
 
     def _check_format(self) -> None:
         with self._connections.reading() as db:
@@ -89,7 +82,6 @@ class SqliteChunkReader(SnapshotReader):
             )
 
 
-def _committed(db: sqlite3.Connection, generation: int) -> float | None:
-    """When a generation was committed; None of the first one, and of those of which rows may be dropped."""
-    found = db.execute(_COMMITTED, (generation,)).fetchone()
-    return None if found is None else float(found[0])
+def _generation(db: sqlite3.Connection) -> int:
+    (generation,) = db.execute(_FACT, (GENERATION,)).fetchone()
+    return int(generation)

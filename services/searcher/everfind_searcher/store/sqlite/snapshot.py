@@ -128,7 +128,7 @@ class SqliteSnapshot:
 
     def _chunks(self, addresses: Rows) -> list[StoredChunk]:
         """The rows at ``addresses``, in that order: from memory, and those that are not there from the file."""
-        found = self._resident.chunks(addresses)
+        found = self._resident.chunks(self._version, addresses)
         missing = [position for position, chunk in enumerate(found) if chunk is None]
         if missing:
             for position, chunk in zip(missing, self._read(addresses[missing], "text"), strict=True):

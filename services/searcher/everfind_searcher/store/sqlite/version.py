@@ -27,7 +27,7 @@ from everfind_core.ports import StoredChunk
 from everfind_searcher.remembered import Remembered
 from everfind_searcher.store.best import Rows
 from everfind_searcher.store.bm25 import Mask, TermScorer
-from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, ROW_BYTES, Addresses, Copy
+from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, ROW_BYTES, Addresses, Copy, Fragment
 from everfind_searcher.store.postings import Matches, Postings
 from everfind_searcher.store.sqlite.connections import Connections
 from everfind_searcher.store.sqlite.filters import Condition, condition
@@ -39,8 +39,9 @@ _CHARACTER_BYTES: Final = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A fragment in one generation: tokens of its rows by field, and which of its rows are there."""
+    """A fragment in one generation: a digest of all it holds, tokens of its rows by field, which rows are there."""
 
+    digest: str
     lengths: npt.NDArray[np.uint32]
     live: Mask
 
@@ -50,6 +51,7 @@ class SqliteVersion:
 
     def __init__(self, connections: Connections, generation: int, parts: Mapping[int, Part]) -> None:
         self._connections = connections
+        self._age = connections.age
         self._generation = generation
         self._passing = Remembered[Filters, Mapping[int, Mask]](_FILTERS)
         self._scorers = Remembered[int, TermScorer](len(FIELDS))
@@ -60,9 +62,9 @@ class SqliteVersion:
         """The store's generation."""
         return self._generation
 
-    def fragments(self) -> Sequence[int]:
-        """Their numbers."""
-        return list(self.parts)
+    def fragments(self) -> Sequence[Fragment]:
+        """Named by digests of all that they hold."""
+        return [Fragment(number, part.digest) for number, part in self.parts.items()]
 
     def count(self, fragment: int) -> int:
         """The rows of a fragment, but for removed ones."""
@@ -129,13 +131,20 @@ class SqliteVersion:
         """A connection that this generation can still be read through.
 
         Raises:
-            IndexDamagedError: rows of it were dropped, or the file cannot be read.
+            IndexDamagedError: rows of it were dropped, or the file was put back from a copy, or cannot be read.
         """
+        age = self._connections.age
         with self._connections.reading() as db:
             (oldest,) = db.execute("SELECT value FROM facts WHERE name = ?", (OLDEST,)).fetchone()
-            if oldest > self._generation:
+            if oldest > self._generation or (age != self._age and not self._is_there(db)):
                 raise damaged(self._connections.directory)
+            self._age = age
             yield db
+
+    def _is_there(self, db: sqlite3.Connection) -> bool:
+        """Whether the file still has the fragments, and not others under their numbers."""
+        found = dict(db.execute("SELECT fragment, hex(digest) FROM fragments"))
+        return all(found.get(number) == part.digest for number, part in self.parts.items())
 
     def _masks(self, met: Condition | None) -> Mapping[int, Mask]:
         if met is None:
@@ -165,15 +174,19 @@ class SqliteVersion:
 
 def read_parts(db: sqlite3.Connection, known: Mapping[int, Part]) -> Mapping[int, Part]:
     """The fragments of the newest generation; what is ``known`` of their lengths is not read again."""
-    found = db.execute("SELECT fragment, rows FROM fragments WHERE removed IS NULL ORDER BY fragment").fetchall()
+    found = db.execute(
+        "SELECT fragment, rows, hex(digest) FROM fragments WHERE removed IS NULL ORDER BY fragment"
+    ).fetchall()
     removed = db.execute("SELECT address FROM removals").fetchall()
     gone = np.array(removed, dtype=np.uint64).reshape(-1)
     numbers = gone >> np.uint64(OFFSET_BITS)
     parts: dict[int, Part] = {}
-    for number, rows in found:
+    for number, rows, digest in found:
         live = np.ones(rows, dtype=bool)
         live[gone[numbers == number] & np.uint64(OFFSETS)] = False
-        parts[number] = Part(known[number].lengths if number in known else _lengths(db, number), live)
+        before = known.get(number)
+        lengths = before.lengths if before and before.digest == digest else _lengths(db, number)
+        parts[number] = Part(digest, lengths, live)
     return parts
 
 
