@@ -153,6 +153,44 @@ def test_codebase_search_answers_by_words_while_its_run_goes_on(notes: Reach, tm
     served.ask(use)
 
 
+@pytest.mark.parametrize("least", [1, NOTES + 1])
+def test_codebase_search_waits_for_no_vector_where_a_killed_run_has_left_all_words(
+    waiting: Notes, tmp_path: Path, held: Held, monkeypatch: pytest.MonkeyPatch, least: int
+) -> None:
+    """Be it much that waits for its vectors, or little."""
+    monkeypatch.setattr(first_pass, "FIRST_PASS_FILES", least)
+    config = write_config(
+        tmp_path / "config.toml",
+        folders={"notes": waiting.base / "notes"},
+        index_dir=str(waiting.base / "index"),
+        mcp_tools=["codebase_search"],
+    )
+    served = serve_engines(config, Engines(waiting.indexer, waiting.searcher, FakeEmbedder()))
+    asked = {"information_request": QUESTION, "directory_path": str(waiting.base / "notes")}
+
+    async def use(client: Client) -> None:
+        first = await client.call_tool("codebase_search", asked)
+        assert f"N{PART}" in text_of(first)
+        assert len(first.structured_content["hits"]) == ABOUT
+        held.released.set()
+
+    served.ask(use)
+
+
+def test_codebase_search_waits_for_words_that_changed_since_a_killed_run(waiting: Notes, tmp_path: Path) -> None:
+    config = write_config(
+        tmp_path / "config.toml",
+        folders={"notes": waiting.base / "notes"},
+        index_dir=str(waiting.base / "index"),
+        mcp_tools=["codebase_search"],
+    )
+    served = serve_engines(config, Engines(waiting.indexer, waiting.searcher, FakeEmbedder()))
+    waiting.write("n1.md", "# Now\n\nA capybara.\n")
+    asked = {"information_request": "capybara", "directory_path": str(waiting.base / "notes")}
+    found = served.call("codebase_search", asked)
+    assert "capybara" in text_of(found)
+
+
 def test_a_run_that_goes_on_behind_its_call_ends_with_the_server(notes: Reach, tmp_path: Path, held: Held) -> None:
     reached = notes(KNOWN)
     for number in range(NOTES):

@@ -70,18 +70,19 @@ def same_by_stat(file: FoundFile, state: FileState) -> bool:
     racily clean), so a file that was young then is read once more.
     """
     return (
-        _same_stamps(file, state)
+        same_stamps(file, state)
         and max(file.mtime_ns, file.ctime_ns) + CLOCK_GRANULARITY_NS < state.checked_ns
         and state.skip not in _MAY_PASS
     )
 
 
 def _is_as_known(file: FoundFile, state: FileState | None) -> bool:
-    """Whether nothing speaks for a change, and nothing of the file waits."""
-    return state is not None and not state.unembedded and _same_stamps(file, state)
+    """Whether the file is as it was, as far as one sees, and nothing of it waits."""
+    return state is not None and not state.unembedded and same_stamps(file, state)
 
 
-def _same_stamps(file: FoundFile, state: FileState) -> bool:
+def same_stamps(file: FoundFile, state: FileState) -> bool:
+    """Whether nothing that the system tells of the file speaks for a change."""
     found = (file.size, file.mtime_ns, file.ctime_ns, file.inode)
     return found == (state.size, state.mtime_ns, state.ctime_ns, state.inode)
 

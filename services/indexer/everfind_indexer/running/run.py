@@ -162,6 +162,10 @@ class Run:
             if not covered.files or covered.unembedded:
                 with contextlib.suppress(FolderUnusableError):  # told of when its turn comes
                     works[folder.name] = self._plan(folder)
+        if all(work.has_words for work in works.values()):
+            for work in works.values():
+                if work.waiting:
+                    self._emit(work.skip_words())
         if pays([file for work in works.values() for file in work.waiting]):
             self._take_in(works)
         return works

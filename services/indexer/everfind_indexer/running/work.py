@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from everfind_core.model import FileRef, FileState, IndexPhase, SkippedFile
+from everfind_core.model import FileRef, FileState, IndexPhase, IndexProgress, SkippedFile
 from everfind_indexer.files.found import FoundFile
 from everfind_indexer.running.embedding_order import by_likely_need
 from everfind_indexer.running.looking import Looker
+from everfind_indexer.running.planning import same_stamps
 from everfind_indexer.running.preparing import PreparedFile
 from everfind_indexer.running.tally import FirstTally, Tally
 
@@ -42,6 +43,19 @@ class FolderWork:
         """Files of which the index has nothing, or not all vectors."""
         known = self.looker.known
         return [file for file in self.files if file.path not in known or known[file.path].unembedded > 0]
+
+    @property
+    def has_words(self) -> bool:
+        """Whether every file is found by its words as it is now, though an earlier run gave it no vectors yet."""
+        known = self.looker.known
+        return all(file.path in known and same_stamps(file, known[file.path]) for file in self.files)
+
+    def skip_words(self) -> IndexProgress:
+        """Begin with the vectors; how far the folder is without them."""
+        self.tally.phase = IndexPhase.VECTORS
+        waiting = self.waiting
+        chunks = sum(self.looker.known[file.path].chunks for file in waiting)
+        return FirstTally(self.tally.folder, len(waiting), len(waiting), chunks).progress()
 
     def ref(self, file: FoundFile) -> FileRef:
         """The file's identity."""
