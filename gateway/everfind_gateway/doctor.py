@@ -20,6 +20,7 @@ from everfind_core.noise.model_registry import MULTILINGUAL_SUGGESTION, facts_of
 from everfind_core.text.numbers import count, size
 from everfind_gateway.languages import FOREIGN_WORDS, foreign_language
 from everfind_gateway.render.calibration import floor_line
+from everfind_gateway.server.served import Served
 from everfind_gateway.server.server_health import check_server_asked, check_server_here
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def examine(
     findings = [check_settings(settings)]
     if not settings.server:
         findings += [*check_folders(settings), check_git(), check_disk(settings), check_server_here(settings)]
-        findings += check_speed(settings)
+        findings += [*check_speed(settings), *check_workspaces(settings)]
     with open_workspace(settings) as workspace:
         findings += [check_index(workspace.searcher), check_model(workspace), *check_languages(workspace)]
         try:
@@ -168,6 +169,21 @@ def check_speed(settings: Settings) -> list[HealthFinding]:
     gain = found.speed / found.default_speed - 1
     than = f"{gain:.0%} more than by default" if gain else "the defaults are the fastest"
     return [HealthFinding("speed", Severity.OK, f"{how}: {found.speed:,.0f} tokens a second on {on}; {than}")]
+
+
+def check_workspaces(settings: Settings) -> list[HealthFinding]:
+    """Whether those that the setting `workspaces` lists one by one can be used; nothing to say if it lists none."""
+    if not settings.workspaces:
+        return []
+    try:
+        served = Served(settings.workspaces)
+    except EverfindError as error:
+        return [_failed("workspace", error)]
+    listed = count(len(served.listed()), "workspace")
+    usable = HealthFinding(
+        "workspace", Severity.OK, f"{listed} listed by themselves, all with settings that can be used"
+    )
+    return [finding for _, finding in served.findings()] or [usable]
 
 
 def check_floor(status: WorkspaceStatus) -> list[HealthFinding]:

@@ -80,7 +80,12 @@ def site(tmp_path: Path) -> Iterator[Site]:
     )
     served: Served = serve_engines(config, engines)
     projects = write_projects(tmp_path / "projects", "billing", "search")
-    others = Corpora(ServedWorkspaces([str(projects / name) for name in ("billing", "search")]), Opening(), limit=2)
+    others = Corpora(
+        ServedWorkspaces([str(projects / name) for name in ("billing", "search")]),
+        Opening(),
+        limit=2,
+        own_index=projects,
+    )
     server = uvicorn.Server(uvicorn.Config(page_of(served, others), log_config=None, lifespan="off"))
     with socket.create_server(("127.0.0.1", 0)) as listening:  # connections wait until the server takes them
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="page")

@@ -18,6 +18,7 @@ from everfind.indexer.v1.indexer_service_pb2_grpc import IndexerServiceStub
 from everfind_core.answers.json_form import gather_json, grep_json, related_json, search_json, status_json
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import (
+    ConfigError,
     EverfindError,
     FileNotIndexableError,
     FolderNotFoundError,
@@ -35,6 +36,7 @@ from everfind_core.model import (
     ReadFileRequest,
     RelatedRequest,
     SearchRequest,
+    Severity,
     Vectors,
 )
 from everfind_core.ports import Indexer, Searcher, TokenIds
@@ -338,6 +340,27 @@ def test_folders_of_one_name_are_not_one_folder_for_a_token(server: Spaces) -> N
             server.reach("alpha", "evf_nobody").indexer.status()
     finally:
         server.tokens.path.unlink()
+
+
+def test_status_says_what_is_wrong_with_one_that_is_listed(indexed: Spaces) -> None:
+    broken = indexed.base / "broken"
+    (broken / ".everfind").mkdir(parents=True)
+    (broken / ".everfind" / "config.toml").write_text("folders = [\n", encoding="utf-8")
+    with served(indexed.base, indexed.embedder, workspaces=["lib", str(broken)]) as server:
+        assert server.tokens is not None
+        scopes = [Scope.SEARCH]
+        _, of_lib = server.tokens.create("lib", scopes, [], ["lib"])
+        try:
+            (finding,) = server.reach("").indexer.status().findings
+            assert (finding.check, finding.severity) == ("workspace", Severity.ERROR)
+            assert finding.message.startswith(f"{broken}: {broken}/.everfind/config.toml:")
+            assert server.reach("lib", of_lib).indexer.status().findings == ()
+            assert server.reach("lib").searcher.search(SearchRequest("animal")).hits
+            remote = server.stack.enter_context(connected(server.address, OWN_TOKEN))
+            with pytest.raises(ConfigError, match=r"config\.toml:"):
+                RemoteSearcher(remote.connection, str(broken)).search(SearchRequest("animal"))
+        finally:
+            server.tokens.path.unlink()
 
 
 def test_errors_are_those_of_the_workspace(server: Spaces) -> None:

@@ -90,8 +90,12 @@ def test_a_served_corpus_answers_as_the_local_one(home: Home) -> None:
 def test_a_running_server_answers_by_itself(home: Home) -> None:
     home.run("index")
     alone = home.json("search", "token refresh")
-    serve = ("everfind_gateway", "serve", "--listen", free_address(), "--log-level", "info")
-    with process(home, *serve, ready="serving on"):
+    address = free_address()
+    serve = ("everfind_gateway", "serve", "--listen", address, "--log-level", "info")
+    with process(home, *serve, ready="serving on") as first:
+        second = home.run("serve", "--listen", address, code=3).stderr
+        assert f"`everfind serve` runs for this corpus already: process {first.pid}, {address};" in second
+        assert f"cannot listen on {address}: Address already in use" in second
         log = home.base / "info.log"
 
         def asked() -> int:

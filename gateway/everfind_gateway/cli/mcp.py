@@ -189,7 +189,10 @@ def others_of(settings: Settings, shared: Shared | None) -> Corpora | None:
     from everfind_gateway.server.served import Served
 
     opening = partial(open_followed_workspace, shared=shared)
-    return Corpora(Served(settings.workspaces), opening, limit=settings.max_workspaces)
+    others = Corpora(Served(settings.workspaces), opening, limit=settings.max_workspaces, own_index=settings.index_dir)
+    for finding in others.findings():
+        note(f"everfind: warning: {finding.message}")
+    return others
 
 
 def close_corpus(corpus: LiveWorkspace, code: int, others: Corpora | None = None) -> None:

@@ -120,6 +120,7 @@ def _stop(settings: Settings) -> None:
 
 
 def _run(context: typer.Context, settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
+    from everfind_gateway.server.server_health import server_line
     from everfind_gateway.server.serving import open_serving
     from everfind_rpc.serving.server import run_server
     from everfind_rpc.tracing import configure_tracing
@@ -139,9 +140,11 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
     with contextlib.ExitStack() as stack:
         stack.callback(configure_tracing("serve"))
         stack.enter_context(announcement)
-        if serving.idle_seconds and not announcement.first:
-            note("another server runs for this corpus")
-            return
+        if not announcement.first:
+            if first := server_line(settings.index_dir):  # empty while that one starts, or where no word can be left
+                note(f"`everfind serve` runs for this corpus already: {first}; commands here go on asking that one")
+            if serving.idle_seconds:
+                return
         opened = stack.enter_context(open_serving(settings, announcement.token))
         stack.enter_context(_looking_at_settings(context, settings, serving, announcement, opened.others))
         opened.own.embedder.model()

@@ -73,7 +73,7 @@ class BackgroundRun:
     def _run(self, corpus: LiveWorkspace, request: IndexRequest) -> None:
         try:
             with corpus.call(self._cancel) as opened:
-                run(opened, [request], Call(corpus, self._cancel, self._progress), self._hear)
+                run(opened, [request], Call(corpus, cancel=self._cancel, progress=self._progress), self._hear)
             self.done_at = time.monotonic()
         except Exception as error:
             self._error = error

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
 
 from everfind_core.cancellation import Cancellation
+from everfind_core.workspaces import workspace_not_found
 
 if TYPE_CHECKING:
     from everfind_core.answers.json_form import Json
     from everfind_gateway.live_workspace import LiveWorkspace
+    from everfind_gateway.mcp.corpora import Corpora
 
 T = TypeVar("T")
 Tell: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -51,11 +53,27 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a tool has at hand while it answers."""
+    """What a tool has at hand while it answers: its corpus, and ``others`` that the server answers from."""
 
     corpus: LiveWorkspace
+    others: Corpora | None = None
     cancel: Cancellation = field(default_factory=Cancellation)
     progress: Progress = field(default_factory=Progress)
+
+
+def in_workspace(asked: str, call: Call, work: Callable[[Call], T]) -> T:
+    """What ``work`` gives in the workspace that is asked for, empty for the call's own.
+
+    Raises:
+        WorkspaceNotFoundError: there is none such; where the call knows no others, there is no other at all.
+        ConfigError, OverloadedError, UnavailableError: as :meth:`Corpora.hold`.
+    """
+    if not asked:
+        return work(call)
+    if call.others is None:
+        raise workspace_not_found(asked)
+    with call.others.hold(asked, call.corpus, call.cancel) as corpus:
+        return work(replace(call, corpus=corpus))
 
 
 class Threads:

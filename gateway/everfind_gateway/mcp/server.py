@@ -26,8 +26,8 @@ from everfind_gateway.config.suggestions import did_you_mean
 from everfind_gateway.live_workspace import LiveWorkspace
 from everfind_gateway.mcp import prompts, resources
 from everfind_gateway.mcp.arguments import input_schema, parse, split_workspace
-from everfind_gateway.mcp.calls import Call, Result, Tell, Threads
-from everfind_gateway.mcp.corpora import Corpora, in_workspace
+from everfind_gateway.mcp.calls import Call, Result, Tell, Threads, in_workspace
+from everfind_gateway.mcp.corpora import Corpora
 from everfind_gateway.mcp.indexing import INDEX_TOOL, aliases
 from everfind_gateway.mcp.outputs import output_schema
 from everfind_gateway.mcp.tools import READING_TOOLS, Tool, sentence
@@ -247,9 +247,9 @@ class _Handlers:
 
     async def _run(self, asked: str, work: Callable[[Call], T], tell: Tell | None = None) -> T:
         def run(call: Call) -> T:
-            return in_workspace(self._others, asked, call, work)
+            return in_workspace(asked, call, work)
 
-        return await self._threads.run(run, Call(self._corpus), tell)
+        return await self._threads.run(run, Call(self._corpus, self._others), tell)
 
     async def _read(self, asked: str, work: Callable[[Call], T]) -> T:
         """What ``work`` gives, its errors as errors of the protocol: a resource has no other place for them."""

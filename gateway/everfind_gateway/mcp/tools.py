@@ -162,6 +162,8 @@ def status(call: Call, given: args.StatusArguments) -> Result:
     with call.corpus.call() as opened:
         found = opened.workspace.indexer.status(skipped_files=given.skipped_files)
         name = opened.settings.display_name
+    if call.others is not None:
+        found = replace(found, findings=(*found.findings, *call.others.findings()))
     more = max(0, len(found.skipped_files) - given.max_skipped)
     found = replace(found, skipped_files=found.skipped_files[: given.max_skipped])
     form: Json = status_json(found, skipped_files=given.skipped_files)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,9 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from everfind_core.errors import ConfigError, EverfindError, UnavailableError
-from everfind_core.model import OpenWorkspace
+from everfind_core.errors import EverfindError, UnavailableError
+from everfind_core.model import HealthFinding, OpenWorkspace
 from everfind_core.workspaces import root_of, workspace_not_found
+from everfind_gateway.index_claims import IndexClaims, same_index
 from everfind_gateway.workspace_pool import WAIT_SECONDS, WorkspacePool
 from everfind_rpc.serving.access import sees
 from everfind_rpc.serving.workspaces import OWN, Held, may_see
@@ -50,7 +50,7 @@ class _Entry:
     """An open workspace and the settings that it answers by."""
 
     def __init__(
-        self, place: ServedWorkspace, settings: Settings, opened: OpenServices, forget: Callable[[_Entry], object]
+        self, place: ServedWorkspace, settings: Settings, opened: OpenServices, forget: Callable[[], object]
     ) -> None:
         self.place = place
         self.settings = settings
@@ -82,7 +82,7 @@ class _Entry:
         try:
             self._opened.close()
         finally:
-            self._forget(self)
+            self._forget()
         return True
 
 
@@ -109,9 +109,7 @@ class OpenWorkspaces:
         self._open_workspace = open_workspace
         self._limit = limit
         self._pool: WorkspacePool[_Entry] = WorkspacePool(limit, patience)
-        self._guard = threading.Lock()
-        self._indexes: list[tuple[Path, ServedWorkspace]] = []
-        """Which index directories are in use by which open workspaces."""
+        self._indexes = IndexClaims()
         self._own_used = 0.0
 
     @contextmanager
@@ -134,13 +132,16 @@ class OpenWorkspaces:
         own = OpenWorkspace(OWN, self._own_used, any(service.busy() for service in self._own_services.values()))
         return (own, *(OpenWorkspace(key, used, entry.busy) for key, entry, used in self._pool.opened()))
 
+    def findings(self) -> Sequence[tuple[str, HealthFinding]]:
+        """See :meth:`everfind_rpc.serving.workspaces.Workspaces.findings`."""
+        return self._served.findings()
+
     def open_listed(self, refused: Callable[[EverfindError], object]) -> None:
         """Open those that were listed one by one, as many as there are places, so that they are followed.
 
         ``refused`` hears of each that cannot be opened.
 
         Raises:
-            ConfigError: a project's file cannot be read.
             UnavailableError: the server is stopping.
         """
         opened = 0
@@ -199,36 +200,13 @@ class OpenWorkspaces:
             return True
 
     def _is_own(self, place: ServedWorkspace) -> bool:
-        return self._served.load(place).index_dir == self._own.index_dir
+        return same_index(self._served.load(place).index_dir, self._own.index_dir)
 
     def _open(self, place: ServedWorkspace, settings: Settings) -> _Entry:
-        self._claim(settings.index_dir, place)
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._indexes.held(settings.index_dir, place.id))
             opened = self._open_workspace(place, settings)
-        except BaseException:
-            self._release(settings.index_dir, place)
-            raise
-        index = settings.index_dir
-        return _Entry(place, settings, opened, lambda entry: self._release(index, entry.place))
-
-    def _claim(self, index: Path, place: ServedWorkspace) -> None:
-        """Let no other workspace be open with the same index.
-
-        Raises:
-            ConfigError: one is.
-        """
-        with self._guard:
-            other = next((there for used, there in self._indexes if used == index and there != place), None)
-            if other is not None:
-                raise ConfigError(
-                    f"the workspaces {other.id} and {place.id} have one index directory, {index}",
-                    hint="Give each its own index_dir.",
-                )
-            self._indexes.append((index, place))
-
-    def _release(self, index: Path, place: ServedWorkspace) -> None:
-        with self._guard:
-            self._indexes.remove((index, place))
+            return _Entry(place, settings, opened, stack.pop_all().close)
 
 
 def _by_name(services: Sequence[Service]) -> dict[str, Service]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from everfind_core.errors import ConfigError, InvalidRequestError
+from everfind_core.errors import ConfigError, EverfindError, InvalidRequestError
 from everfind_core.files.paths import decode_os_path, encode_os_path
+from everfind_core.model import HealthFinding, Severity
 from everfind_core.workspaces import is_directory, root_of
-from everfind_gateway.config.files import project_of, user_file
+from everfind_gateway.config.files import FILE_NAME, PROJECT_DIRECTORY, project_of, user_file
 from everfind_gateway.config.named_workspaces import named_workspace
 from everfind_gateway.config.settings import Settings, load_settings
 
@@ -48,7 +50,8 @@ class Served:
         self._guard = threading.Lock()
         self._known: dict[str, tuple[_Stamps, Settings]] = {}
         for name in self._names:
-            named_workspace(name)
+            with contextlib.suppress(ConfigError):  # one whose file cannot be read is there: who asks for it hears why
+                named_workspace(name)
         for root in self._roots:
             if not Path(decode_os_path(root)).is_dir():
                 raise ConfigError(f"workspaces: {root} is no directory", hint="Name directories that are there.")
@@ -78,8 +81,31 @@ class Served:
 
     def listed(self) -> tuple[ServedWorkspace, ...]:
         """Those that were listed one by one: the named ones, and directories that are a project themselves."""
-        projects = [place for root in self._roots if (place := self.find(root)) is not None and place.root == root]
+        projects = map(ServedWorkspace, filter(self._is_project, self._roots))
         return (*map(ServedWorkspace, self._names), *projects)
+
+    def findings(self) -> tuple[tuple[str, HealthFinding], ...]:
+        """What is wrong with the settings of those that were listed one by one, each with its id."""
+        return tuple(
+            (place.id, HealthFinding("workspace", Severity.ERROR, f"{place.id}: {error.message}", error.hint))
+            for place in self.listed()
+            if (error := self._refusal(place)) is not None
+        )
+
+    def _is_project(self, root: str) -> bool:
+        """Whether a directory is a project itself; one whose file cannot be used is: who asks for it hears why."""
+        try:
+            found = self.find(root)
+        except ConfigError:
+            return _settings_file(root).is_file()
+        return found is not None and found.root == root
+
+    def _refusal(self, place: ServedWorkspace) -> EverfindError | None:
+        try:
+            self.load(place)
+        except EverfindError as error:
+            return error
+        return None
 
     def load(self, place: ServedWorkspace) -> Settings:
         """The settings of a workspace as they are now, with its share of what may be kept in memory.
@@ -101,10 +127,7 @@ class Served:
 
     def _stamps(self, place: ServedWorkspace) -> _Stamps:
         """What changes when a file of its settings does."""
-        if place.root:
-            own = Path(decode_os_path(place.root)) / ".everfind" / "config.toml"
-        else:
-            own = named_workspace(place.id).file.path
+        own = _settings_file(place.root) if place.root else named_workspace(place.id).file.path
         return tuple(map(_stamp, (own, user_file())))
 
 
@@ -116,6 +139,10 @@ def _load(place: ServedWorkspace) -> Settings:
             hint="Start the server without it, and set index_dir in a settings file.",
         )
     return settings.model_copy(update={"resident_bytes": settings.resident_bytes // settings.max_workspaces})
+
+
+def _settings_file(root: str) -> Path:
+    return Path(decode_os_path(root)) / PROJECT_DIRECTORY / FILE_NAME
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

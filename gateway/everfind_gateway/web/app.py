@@ -20,8 +20,7 @@ from starlette.routing import Route
 from everfind_core.errors import ErrorKind, EverfindError, InternalError, InvalidRequestError
 from everfind_core.files.parsed_json import parse_json
 from everfind_gateway.mcp.arguments import GatherArguments, parse, split_workspace
-from everfind_gateway.mcp.calls import Call, Result, Threads
-from everfind_gateway.mcp.corpora import in_workspace
+from everfind_gateway.mcp.calls import Call, Result, Threads, in_workspace
 from everfind_gateway.mcp.tools import READING_TOOLS
 from everfind_gateway.server.http_server import has_token, security
 from everfind_gateway.web.marks import pieces
@@ -132,9 +131,9 @@ class _Calls:
         arguments = parse(tool.arguments, given)
 
         def run(call: Call) -> Result:
-            return in_workspace(self._others, asked, call, lambda call: tool.run(call, arguments))
+            return in_workspace(asked, call, lambda call: tool.run(call, arguments))
 
-        result = (await self._threads.run(run, Call(self._corpus))).structured
+        result = (await self._threads.run(run, Call(self._corpus, self._others))).structured
         if isinstance(arguments, GatherArguments):
             texts = [passage["text"] for passage in result["passages"]]
             return {"result": result, "pieces": [pieces(text, arguments.query) for text in texts]}

@@ -211,9 +211,13 @@ def check_listen(settings: ServerSettings) -> None:
     Raises:
         ConfigError: the address is none, or needs a token.
     """
-    host, colon, port = settings.listen.rpartition(":")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
-        raise ConfigError(f"{settings.listen!r} is no HOST:PORT", hint="Such as 127.0.0.1:50051.")
+    host, _, port = settings.listen.rpartition(":")
+    bare_ipv6 = ":" in host and not (host.startswith("[") and host.endswith("]"))
+    if not host or bare_ipv6 or not port.isdecimal() or int(port) > 65535:
+        raise ConfigError(
+            f"listen: {settings.listen!r} is no HOST:PORT",
+            hint="Give both, such as 127.0.0.1:50051; an IPv6 address stands in brackets: [::1]:50051.",
+        )
     tokens = settings.tokens.tokens() if settings.tokens else ()
     if not tokens and not is_loopback(host):
         raise ConfigError(

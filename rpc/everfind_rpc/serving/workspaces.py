@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from google.protobuf.message import Message
 
-from everfind_core.model import OpenWorkspace
+from everfind_core.model import HealthFinding, OpenWorkspace
 from everfind_rpc.auth import Principal
-from everfind_rpc.converters.status import open_workspace_to_proto
+from everfind_rpc.converters.status import finding_to_proto, open_workspace_to_proto
 from everfind_rpc.serving.service import Call, Method, Service, Stream, Unary
 
 OWN = ""
@@ -45,6 +45,10 @@ class Workspaces(Protocol):
 
     def opened(self) -> Sequence[OpenWorkspace]:
         """Those that are open now."""
+        ...
+
+    def findings(self) -> Sequence[tuple[str, HealthFinding]]:
+        """What keeps workspaces from being opened that are always there, each with its workspace's id."""
         ...
 
     def stop(self) -> None:
@@ -106,10 +110,15 @@ class _Unary:
         return answer
 
     def _describe(self, answer: Any, held: Held, call: Call) -> None:
-        """Say whose status it is, and which workspaces are open."""
+        """Say whose status it is, which workspaces are open, and what is wrong with others."""
         answer.status.workspace = held.id
         answer.status.open_workspaces.extend(
             open_workspace_to_proto(one) for one in self.workspaces.opened() if may_see(call.principal, one.workspace)
+        )
+        answer.status.findings.extend(
+            finding_to_proto(finding)
+            for workspace, finding in self.workspaces.findings()
+            if may_see(call.principal, workspace)
         )
 
 

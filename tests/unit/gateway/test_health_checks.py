@@ -10,6 +10,7 @@ from pathlib import Path
 from everfind_core import __version__
 from everfind_core.model import Coverage, Severity, WorkspaceStatus
 from everfind_gateway.config.settings import load_settings
+from everfind_gateway.doctor import check_workspaces
 from everfind_gateway.server.server_health import check_server_asked, check_server_here
 from everfind_gateway.wiring.running import Announcement
 from tests.support.gateway import FakeEngines, Outcome
@@ -40,6 +41,22 @@ def test_a_server_of_other_settings_or_one_that_is_not_asked_or_does_not_answer_
         finding = check_server_here(load_settings(flags={"local_server": False}))
         assert (finding.severity, "`local_server` is off" in finding.message) == (Severity.OK, True)
     assert check_server_here(settings).severity is Severity.OK
+
+
+def test_workspaces_that_are_listed_are_looked_at(home: Path) -> None:
+    assert check_workspaces(load_settings()) == []
+    for name in ("a", "b"):
+        (home / name / ".everfind").mkdir(parents=True)
+        (home / name / ".everfind" / "config.toml").write_text("folders = []\n")
+    settings = load_settings(flags={"workspaces": [f"{home}/a", f"{home}/b"]})
+    (well,) = check_workspaces(settings)
+    assert (well.severity, well.message[:12]) == (Severity.OK, "2 workspaces")
+    (home / "b" / ".everfind" / "config.toml").write_text("folders = [\n")
+    (broken,) = check_workspaces(settings)
+    assert broken.severity is Severity.ERROR
+    assert broken.message.startswith(f"{home}/b: {home}/b/.everfind/config.toml:")
+    (absent,) = check_workspaces(load_settings(flags={"workspaces": ["nope"]}))
+    assert (absent.severity, "no workspace is named 'nope'" in absent.message) == (Severity.ERROR, True)
 
 
 def test_a_server_that_is_asked_says_its_version() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ConfigError, EverfindError, OverloadedError, UnavailableError, WorkspaceNotFoundError
-from everfind_core.model import Folder
+from everfind_core.model import Folder, Severity
 from everfind_gateway.config.folders import add_folders
 from everfind_gateway.config.named_workspaces import named_workspace
 from everfind_gateway.config.settings import Settings
@@ -264,6 +265,41 @@ def test_one_that_cannot_be_opened_keeps_no_other_closed(opener: Opener, srv: Pa
     workspaces(opener, f"{srv}/a", f"{srv}/b").open_listed(refused.append)
     assert opener.opened == [f"{srv}/b"]
     assert ["must not set 'server'" in error.message for error in refused] == [True]
+
+
+def test_a_file_that_cannot_be_read_is_of_its_own_workspace_alone(opener: Opener, srv: Path) -> None:
+    (srv / "a/.everfind/config.toml").write_text("folders = [\n")
+    broken = named_workspace("broken", may_be_missing=True)
+    broken.file.path.parent.mkdir(parents=True)
+    broken.file.path.write_bytes(b"folders = '\xff'\n")
+    spaces = workspaces(opener, f"{srv}/a", f"{srv}/b", "broken")
+    refused: list[EverfindError] = []
+    spaces.open_listed(refused.append)
+    assert opener.opened == [f"{srv}/b"]
+    assert len(refused) == 2
+    told = dict(spaces.findings())
+    assert list(told) == ["broken", f"{srv}/a"]
+    for asked, where in (("broken", broken.file.path), (f"{srv}/a/x", srv / "a/.everfind/config.toml")):
+        with pytest.raises(ConfigError, match=re.escape(f"{where}:")):
+            held(spaces, asked)
+    assert told[f"{srv}/a"].severity is Severity.ERROR
+    assert f"{srv}/a: " in told[f"{srv}/a"].message
+    (srv / "a/.everfind/config.toml").write_text("folders = []\n")
+    assert list(dict(spaces.findings())) == ["broken"]
+    assert held(spaces, f"{srv}/a/x") == f"{srv}/a"
+
+
+def test_one_index_is_not_opened_under_two_names(opener: Opener, home: Path) -> None:
+    (home / "lib").mkdir()
+    workspace = named_workspace("lib", may_be_missing=True)
+    add_folders(workspace.file, [str(home / "lib")], index_dir=workspace.index_dir)
+    workspace.file.root.with_name("alias").symlink_to(workspace.file.root)
+    spaces = workspaces(opener, "lib", "alias")
+    assert held(spaces, "lib") == "lib"
+    with pytest.raises(ConfigError, match="the workspaces lib and alias have one index directory"):
+        held(spaces, "alias")
+    mine = workspaces(opener, "alias", own_index=str(workspace.index_dir))
+    assert held(mine, "alias") == ""
 
 
 @pytest.mark.parametrize("end", [OpenWorkspaces.stop, OpenWorkspaces.close])

@@ -13,7 +13,9 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from everfind_core.errors import OverloadedError, UnavailableError
+from everfind_core.errors import ConfigError, OverloadedError, UnavailableError
+from everfind_gateway.config.folders import add_folders
+from everfind_gateway.config.named_workspaces import named_workspace
 from everfind_gateway.mcp.arguments import NoArguments, input_schema
 from everfind_gateway.mcp.corpora import Corpora
 from everfind_gateway.mcp.resources import file_uri, folder_uri
@@ -21,6 +23,8 @@ from everfind_gateway.mcp.server import build_server
 from everfind_gateway.server.served import Served as ServedWorkspaces
 from tests.support.agents import Served, text_of
 from tests.support.workspaces import Opening, write_projects
+
+OWN_INDEX = Path("/own/index")
 
 
 @pytest.fixture
@@ -35,7 +39,7 @@ def opening() -> Opening:
 
 @pytest.fixture
 def others(src: Path, opening: Opening) -> Corpora:
-    return Corpora(ServedWorkspaces([str(src)]), opening, limit=2, patience=0.0)
+    return Corpora(ServedWorkspaces([str(src)]), opening, limit=2, patience=0.0, own_index=OWN_INDEX)
 
 
 def call(served: Served, others: Corpora | None, tool: str, **arguments: Any) -> types.CallToolResult:
@@ -134,13 +138,53 @@ def test_the_argument_is_there_where_there_are_several(served: Served, others: C
     assert set(anyio.run(schemas, others)) == {True}
 
 
-def test_what_is_in_use_is_not_closed(others: Corpora, opening: Opening, src: Path) -> None:
-    with others.hold(f"{src}/a") as one, others.hold(f"{src}/b") as two, one.call(), two.call():
-        with pytest.raises(OverloadedError, match="2 workspaces in use"), others.hold(f"{src}/c"):
+def test_what_is_in_use_is_not_closed(served: Served, others: Corpora, opening: Opening, src: Path) -> None:
+    own = served.corpus()
+    with others.hold(f"{src}/a", own) as one, others.hold(f"{src}/b", own) as two, one.call(), two.call():
+        with pytest.raises(OverloadedError, match="2 workspaces in use"), others.hold(f"{src}/c", own):
             pass
         assert opening.closed == []
-    with others.hold(f"{src}/c") as three, three.call():
+    with others.hold(f"{src}/c", own) as three, three.call():
         assert opening.closed == ["b"], "its call ended first"
     assert others.close()
-    with pytest.raises(UnavailableError), others.hold(f"{src}/a"):
+    with pytest.raises(UnavailableError), others.hold(f"{src}/a", own):
         pass
+
+
+def test_one_index_is_not_opened_under_two_names(served: Served, opening: Opening, src: Path, home: Path) -> None:
+    (home / "lib").mkdir()
+    workspace = named_workspace("lib", may_be_missing=True)
+    add_folders(workspace.file, [str(home / "lib")], index_dir=workspace.index_dir)
+    workspace.file.root.with_name("alias").symlink_to(workspace.file.root)
+    names = ServedWorkspaces(["lib", "alias", str(src)])
+    others = Corpora(names, opening, limit=3, own_index=src / "a" / ".everfind" / "index")
+    own = served.corpus()
+    with others.hold("lib", own) as lib, lib.call():
+        pass
+    with (
+        others.hold("alias", own) as alias,
+        pytest.raises(ConfigError, match="the workspaces lib and alias have one index directory"),
+        alias.call(),
+    ):
+        pass
+    with others.hold(f"{src}/a/deep", own) as corpus:
+        assert corpus is own
+    assert len(opening.opened) == 1
+
+
+def test_a_file_that_cannot_be_read_is_of_its_own_workspace_alone(served: Served, opening: Opening, src: Path) -> None:
+    (src / "a" / ".everfind" / "config.toml").write_text("folders = [\n", encoding="utf-8")
+    listed = ServedWorkspaces([str(src / "a"), str(src / "b")])
+    others = Corpora(listed, opening, limit=2, own_index=OWN_INDEX)
+    assert others.listed() == (f"{src}/a", f"{src}/b")
+    assert hits(call(served, others, "search", query="x")) == ["src/auth.py"]
+    assert hits(call(served, others, "search", query="x", workspace=f"{src}/b")) == ["b.py"]
+    refused = call(served, others, "search", query="x", workspace=f"{src}/a")
+    assert refused.is_error
+    assert f"{src}/a/.everfind/config.toml:" in text_of(refused)
+    for workspace in ("", f"{src}/b"):
+        status = call(served, others, "status", workspace=workspace)
+        (finding,) = [one for one in (status.structured_content or {})["findings"] if one["check"] == "workspace"]
+        assert finding["severity"] == "error"
+        assert finding["message"].startswith(f"{src}/a: {src}/a/.everfind/config.toml:")
+        assert f"{src}/a/.everfind/config.toml:" in text_of(status)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -265,9 +266,9 @@ def test_a_taken_port_is_named(served: Served, capfd: pytest.CaptureFixture[str]
     assert "add_port" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("listen", ["", "127.0.0.1", ":1", "127.0.0.1:x", "127.0.0.1:70000"])
+@pytest.mark.parametrize("listen", ["", "foo", "127.0.0.1", ":1", "127.0.0.1:x", "127.0.0.1:70000", "::1:1", "[::1"])
 def test_an_address_that_is_none_is_refused(listen: str) -> None:
-    with pytest.raises(ConfigError, match="HOST:PORT"):
+    with pytest.raises(ConfigError, match=f"^listen: {re.escape(repr(listen))} is no HOST:PORT$"):
         Server([], settings(listen=listen))
 
 

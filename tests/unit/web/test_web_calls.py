@@ -153,7 +153,7 @@ def test_bad_input_is_told(served: Served, body: bytes, said: str) -> None:
 
 def test_a_call_is_answered_from_the_workspace_that_it_names(served: Served, tmp_path: Path) -> None:
     src = write_projects(tmp_path / "src", "a", "b")
-    others = Corpora(ServedWorkspaces([str(src / "a"), str(src)]), Opening(), limit=2)
+    others = Corpora(ServedWorkspaces([str(src / "a"), str(src)]), Opening(), limit=2, own_index=tmp_path)
     page = page_of(served, others)
 
     def answer(name: str, workspace: str) -> Any:
