@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from bench import corpora
 from bench.figures import Cost, Figure, run
+from everfind_core.cpu_quota import cpu_quota
 from everfind_core.model import FileRef, Folder
 from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loading.packaged import load_packaged
-from everfind_embedder.quota import cpu_quota
 from everfind_indexer.extractors import Extraction
 from everfind_indexer.files.reading import read_file
 from everfind_indexer.running.looking import file_state

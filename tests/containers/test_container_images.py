@@ -88,7 +88,7 @@ def test_the_model_is_in_the_image_and_threads_follow_the_limit() -> None:
     program = (
         "from everfind_core.model import InputKind\n"
         "from everfind_embedder import EmbedderSettings, open_embedder\n"
-        "from everfind_embedder.quota import cpu_quota\n"
+        "from everfind_core.cpu_quota import cpu_quota\n"
         "embedder = open_embedder(EmbedderSettings())\n"
         "print(embedder.embed(['hello'], InputKind.QUERY).shape, cpu_quota())\n"
         "embedder.close()\n"

@@ -133,8 +133,7 @@ def _normalised(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", text).translate(_FOLDED))
 
 
-@lru_cache(maxsize=1 << 15)
-def _chain_terms(chain: str) -> str:
+def _terms_of_chain(chain: str) -> str:
     if _is_by_character(chain):
         return " ".join([*chain, *_pairs(chain)])
     words = _LINK.split(chain)
@@ -146,8 +145,13 @@ def _chain_terms(chain: str) -> str:
     return " ".join(term[:MAX_TERM_LENGTH] for term in terms)
 
 
+_chain_terms = lru_cache(maxsize=1 << 15)(_terms_of_chain)
+_asked_chain_terms = lru_cache(maxsize=1 << 10)(_terms_of_chain)
+"""Apart, so that a server that is asked, and indexes little, does not fill the other with words of questions."""
+
+
 def _query_chain_terms(chain: str) -> str:
-    return " ".join(_pairs(chain) or [chain]) if _is_by_character(chain) else _chain_terms(chain)
+    return " ".join(_pairs(chain) or [chain]) if _is_by_character(chain) else _asked_chain_terms(chain)
 
 
 def _word_terms(word: str) -> Iterator[str]:

@@ -94,6 +94,9 @@ def mcp(
     """Serve on standard input and output."""
     if context.invoked_subcommand is not None:
         return
+    from everfind_gateway.server.process import live_long
+
+    live_long()
     flags: dict[str, Any] = {"mcp_name": name, "mcp_description": description, "mcp_tools": tool or None}
     started = runtime.runtime_of(context)
     if not http:

@@ -120,6 +120,7 @@ def _stop(settings: Settings) -> None:
 
 
 def _run(context: typer.Context, settings: Settings, serving: ServerSettings, announcement: Announcement) -> None:
+    from everfind_gateway.server.process import live_long
     from everfind_gateway.server.server_health import server_line
     from everfind_gateway.server.serving import open_serving
     from everfind_rpc.serving.server import run_server
@@ -137,6 +138,7 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
             note("nobody has a token for it yet: `everfind token create NAME`")
         threading.Thread(target=_open_listed, args=(opened.others,), name="listed", daemon=True).start()
 
+    live_long()
     with contextlib.ExitStack() as stack:
         stack.callback(configure_tracing("serve"))
         stack.enter_context(announcement)

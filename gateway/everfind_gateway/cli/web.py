@@ -42,7 +42,9 @@ def web(
     Prints the page's address, with the token in it if it was made for this start. docs/web.md describes the page.
     """
     from everfind_gateway.server.http_server import HttpOptions, check_options, given_tls, listen, serve
+    from everfind_gateway.server.process import live_long
 
+    live_long()
     given = given_token(token_file, TOKEN_VARIABLE)
     tls = given_tls(tls_certificate, tls_key)
     options = HttpOptions(host, port, given or secrets.token_urlsafe(24), tuple(allow_host or ()), tls=tls)

@@ -268,7 +268,7 @@ def _open_indexer(
 
 
 def _ray_workers(settings: Settings, told: IndexerSettings) -> AbstractContextManager[Workers]:
-    from everfind_embedder.quota import cpu_quota
+    from everfind_core.cpu_quota import cpu_quota
     from everfind_indexer.running.ray_workers import ray_workers
     from everfind_indexer.running.workers import WorkerRecipe
 

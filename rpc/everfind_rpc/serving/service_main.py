@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from everfind_core import __version__
+from everfind_core.allocator import limit_arenas
 from everfind_core.errors import ConfigError, EverfindError
 from everfind_core.wrong_values import what_is_wrong
 from everfind_rpc.auth import SecretFile, TokenFile
@@ -127,6 +128,7 @@ def run_service(
     )
     parser.add_argument("--version", action="version", version=f"everfind {__version__}")
     parser.parse_args(arguments)
+    limit_arenas()
     try:
         settings = load_settings(kind)
         configure_logs(name, settings.log_level)

@@ -84,8 +84,8 @@ def open_embedder(settings: EmbedderSettings) -> Embedder:
         raise ConfigError(f"threads: {settings.threads} is negative", hint="Use 0 to follow the CPU quota.")
     if provided := _provided(settings.model):
         return _open_provider(settings, *provided)
+    from everfind_core.cpu_quota import cpu_quota
     from everfind_embedder.engine import OnnxEmbedder
-    from everfind_embedder.quota import cpu_quota
 
     if settings.model != DEFAULT_MODEL and not _is_path(settings.model):
         _hub_reference(settings.model)
@@ -114,8 +114,8 @@ def open_reranker(settings: RerankerSettings) -> Reranker | None:
         endpoint = ApiEndpoint(settings.endpoint or WIRES[provider].url, settings.key, settings.interval)
         api = JsonApi(endpoint.checked("reranker_endpoint"))
         return ProviderReranker(provider, name, api, budget=settings.budget)
+    from everfind_core.cpu_quota import cpu_quota
     from everfind_embedder.cross_encoder import LocalReranker, load_cross_encoder
-    from everfind_embedder.quota import cpu_quota
 
     if not _is_path(settings.model):
         _hub_reference(settings.model)
@@ -153,8 +153,8 @@ def embeds_here(settings: EmbedderSettings) -> bool:
 
 def tuning_for(settings: EmbedderSettings) -> Tuning | None:
     """What was measured for this model on this machine and the CPUs that this process may use; None if nothing was."""
+    from everfind_core.cpu_quota import cpu_quota
     from everfind_embedder.processor import processor_name
-    from everfind_embedder.quota import cpu_quota
 
     found = read_tuning(settings.tuning) if settings.tuning else None
     return found if found and found.fits(settings.model, processor_name(), cpu_quota()) else None
@@ -168,8 +168,8 @@ def tune(settings: EmbedderSettings, cancel: Cancellation | None = None) -> Tuni
         ModelUnusableError, UnavailableError: as :func:`load_model`.
         StorageError: the file cannot be written.
     """
+    from everfind_core.cpu_quota import cpu_quota
     from everfind_embedder.processor import processor_name
-    from everfind_embedder.quota import cpu_quota
     from everfind_embedder.tuning import measure
 
     if not embeds_here(settings) or settings.tuning is None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everfind_core.cancellation import Cancellation
+from everfind_core.cpu_quota import cpu_quota
 from everfind_core.errors import CancelledError, InvalidRequestError, ModelUnusableError
 from everfind_core.model import InputKind, ModelSource, Vectors
 from everfind_core.ports import Embedder, TokenIds
@@ -21,7 +22,6 @@ from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loading.loaded import LoadedModel
 from everfind_embedder.loading.packaged import GRAPH_REVISION, INT8_ROWS, load_packaged
 from everfind_embedder.processor import has_int8_dot_product
-from everfind_embedder.quota import cpu_quota
 
 DOCUMENT, QUERY = InputKind.DOCUMENT, InputKind.QUERY
 FP32 = np.load(Path(__file__).parent / "fp32_reference.npz")["vectors"].astype(np.float32)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from everfind_core.cpu_quota import cpu_quota
 from everfind_core.errors import ConfigError, StorageError
 from everfind_core.model import ModelInfo, ModelSource, Vectors
 from everfind_core.tuning import Tuning, read_tuning, write_tuning
@@ -19,7 +20,6 @@ from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loading.loaded import LoadedModel
 from everfind_embedder.loading.packaged import DATA_DIRECTORY
 from everfind_embedder.processor import processor_name
-from everfind_embedder.quota import cpu_quota
 from everfind_embedder.settings import EmbedderSettings, open_embedder, tune, tuning_for
 from everfind_embedder.tokenizer import HubTokenizer
 from everfind_embedder.tuning import RUNS, Way, _chosen, measure, ways

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import everfind_embedder
+from everfind_core.cpu_quota import cpu_quota
 from everfind_core.errors import IndexDamagedError
 from everfind_core.index.directory import INDEXES
 from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.model import HealthFinding, IndexRequest, Severity
 from everfind_core.tuning import Tuning, write_tuning
 from everfind_embedder.processor import processor_name
-from everfind_embedder.quota import cpu_quota
 from everfind_gateway.config.settings import Settings, load_settings
 from everfind_gateway.doctor import check_index, check_languages, check_outgoing, check_speed, examine
 from everfind_gateway.languages import foreign_language

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from lance.fragment import FragmentMetadata, write_fragments
 
+from everfind_core.allocator import limit_arenas
 from everfind_core.errors import IndexIncompatibleError
 from everfind_core.index.manifest import REBUILD_HINT
 from everfind_core.index.store_schema import (
@@ -38,7 +39,7 @@ from everfind_core.ports import FileChunks, StoredChunk
 from everfind_indexer.store import maintenance
 from everfind_indexer.store.errors import store_errors
 from everfind_indexer.store.integrity import check_files, referenced, settle_written
-from everfind_indexer.store.memory import limit_arenas, release_unused
+from everfind_indexer.store.memory import release_unused
 from everfind_indexer.store.schema import restated, table_schema, to_files, to_table
 
 _KEYS_A_SCAN: Final = 1_000

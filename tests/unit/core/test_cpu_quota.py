@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from everfind_embedder.quota import cpu_quota
+from everfind_core.cpu_quota import cpu_quota
 
 
 def quota(tmp_path: Path, groups: str, files: dict[str, str], affinity: int = 64) -> int:
