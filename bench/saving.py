@@ -15,7 +15,8 @@ import numpy as np
 from bench.figures import Figure, rest
 from bench.free_model import FreeModel
 from bench.freshness import CHUNKS_A_FILE, FILES_A_BATCH, VOCABULARY, file_of
-from everfind_core.index.directory import CATALOG, current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.names import CATALOG
 from everfind_core.lifecycle import Statement
 from everfind_core.model import FileState, Folder, IndexRequest, SearchMode, SearchRequest
 from everfind_core.ports import Embedder

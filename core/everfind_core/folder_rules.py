@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from everfind_core.errors import (
-    EverfindError,
     FolderExistsError,
     FolderNotFoundError,
     FolderUnusableError,
@@ -16,7 +15,6 @@ from everfind_core.errors import (
     PermissionDeniedError,
 )
 from everfind_core.files.paths import decode_os_path, encode_os_path
-from everfind_core.index.directory import current_index
 from everfind_core.model import Folder
 
 MAX_NAME = 100
@@ -159,14 +157,6 @@ def free_name(root: str, taken: Sequence[str]) -> str:
         number += 1
         name = f"{base}-{number}"
     return name
-
-
-def indexed_folders(index_dir: Path) -> tuple[Folder, ...]:
-    """The folders that the index covers, with those that were removed and kept searchable; none without it."""
-    try:
-        return tuple(one.folder for one in current_index(index_dir).read_coverage().folders)
-    except EverfindError:  # whoever works with the index says what is wrong with it
-        return ()
 
 
 def is_readable(root: str) -> bool:

@@ -36,15 +36,9 @@ from everfind_gateway.listing import indexed_files
 from everfind_gateway.live_workspace import LiveWorkspace, Opened
 from everfind_gateway.reading import read_lines
 from everfind_gateway.reports import run_in_turn
-from everfind_gateway.requests import (
-    SearchOptions,
-    added_folders,
-    check_any_folder,
-    grep_request,
-    index_requests,
-    related_request,
-)
+from everfind_gateway.requests import SearchOptions, added_folders
 from everfind_gateway.search_keywords import Folders, Names, RelationName, SearchKeywords, names_of, request_of
+from everfind_gateway.target_requests import check_any_folder, grep_request, index_requests, related_request
 from everfind_gateway.wiring.workspace import open_followed_workspace, open_workspace
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from everfind_core.errors import FileNotIndexableError
 from everfind_core.model import ReadFileRequest
 from everfind_gateway.places import place_in
-from everfind_gateway.requests import file_reference
+from everfind_gateway.target_requests import file_reference
 
 if TYPE_CHECKING:
     from everfind_core.model import FileText, Folder

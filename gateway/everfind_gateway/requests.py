@@ -1,29 +1,15 @@
-"""From what a caller says and the settings to a request: the same for every front end."""
+"""From what a caller says and the settings to a search: the same for every front end."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
-from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, InvalidRequestError
-from everfind_core.files.paths import encode_os_path, shown_path, typed_path
-from everfind_core.folder_rules import indexed_folders
-from everfind_core.model import (
-    FileRef,
-    Filters,
-    Folder,
-    GrepRequest,
-    IndexRequest,
-    RelatedRequest,
-    Relation,
-    SearchMode,
-    SearchRequest,
-)
-from everfind_gateway.config.folders import existing_path, find_folder
+from everfind_core.errors import InvalidRequestError
+from everfind_core.model import Filters, Folder, SearchMode, SearchRequest
+from everfind_gateway.config.folders import find_folder
 from everfind_gateway.config.settings import Settings
-from everfind_gateway.places import place_in
 
 T = TypeVar("T")
 
@@ -61,14 +47,14 @@ def search_request(settings: Settings, query: str, options: SearchOptions) -> Se
         FolderNotFoundError: an option names a folder that is neither added nor in the index.
     """
     return SearchRequest(
-        query=_text("query", query),
-        limit=_chosen(options.limit, settings.limit),
-        mode=SearchMode(_chosen(options.mode, settings.mode)),
-        wait_seconds=_chosen(options.wait_seconds, settings.wait_seconds),
-        filters=_filters(settings, options),
+        query=text_of("query", query),
+        limit=chosen(options.limit, settings.limit),
+        mode=SearchMode(chosen(options.mode, settings.mode)),
+        wait_seconds=chosen(options.wait_seconds, settings.wait_seconds),
+        filters=filters_of(settings, options),
         cursor=options.cursor,
         explain=options.explain,
-        rerank=_chosen(options.rerank, settings.rerank),
+        rerank=chosen(options.rerank, settings.rerank),
         graph_hops=int(options.graph),
         max_tokens=options.max_tokens,
         further=options.further,
@@ -77,33 +63,12 @@ def search_request(settings: Settings, query: str, options: SearchOptions) -> Se
     )
 
 
-def _chosen(option: T | None, setting: T) -> T:
+def chosen(option: T | None, setting: T) -> T:
+    """What a caller says; None leaves it to the setting."""
     return setting if option is None else option
 
 
-def related_request(
-    settings: Settings, target: str, relations: Iterable[Relation], options: SearchOptions
-) -> RelatedRequest:
-    """What belongs to ``target``: a symbol, or a place as ``FOLDER/PATH:LINE`` or an operating system's path and line.
-
-    Raises:
-        FolderNotFoundError: an option names a folder that is neither added nor in the index.
-        FileNotIndexableError: the place lies in no folder.
-    """
-    request = RelatedRequest(
-        relations=tuple(relations),
-        limit=_chosen(options.limit, settings.limit),
-        filters=_filters(settings, options),
-        cursor=options.cursor,
-    )
-    place = place_in(target)
-    if place is None:
-        return replace(request, symbol=_text("symbol", target))
-    file = file_reference(searchable_folders(settings), place.path)
-    return replace(request, folder=file.folder, path=file.path, line=place.start)
-
-
-def _text(field: str, given: str) -> str:
+def text_of(field: str, given: str) -> str:
     """What was typed; bytes of the terminal that are not UTF-8 are replaced.
 
     Raises:
@@ -115,7 +80,12 @@ def _text(field: str, given: str) -> str:
         raise InvalidRequestError.of(field, "it holds a lone surrogate, which is no text") from None
 
 
-def _filters(settings: Settings, options: SearchOptions) -> Filters:
+def filters_of(settings: Settings, options: SearchOptions) -> Filters:
+    """What may be found.
+
+    Raises:
+        FolderNotFoundError: an option names a folder that is neither added nor in the index.
+    """
     known = searchable_folders(settings) if options.folders else ()
     return Filters(
         folders=tuple(dict.fromkeys(find_folder(known, given).name for given in options.folders)),
@@ -143,6 +113,8 @@ def searchable_folders(settings: Settings) -> tuple[Folder, ...]:
     """The added folders, and those that were removed and kept searchable."""
     if settings.server:
         return added_folders(settings)
+    from everfind_core.index.directory import indexed_folders  # a search of all folders does not wait for it
+
     names = {folder.name for folder in settings.folders}
     return (*settings.folders, *(one for one in indexed_folders(settings.index_dir) if one.name not in names))
 
@@ -154,124 +126,3 @@ def added_folders(settings: Settings) -> tuple[Folder, ...]:
     from everfind_gateway.wiring.remote import server_folders
 
     return tuple(server_folders(settings))
-
-
-def grep_request(
-    settings: Settings,
-    pattern: str,
-    *,
-    regex: bool = False,
-    ignore_case: bool = False,
-    folders: Sequence[str] = (),
-    include: Sequence[str] = (),
-    max_results: int = 100,
-) -> GrepRequest:
-    """A search of lines, in all folders if none is named.
-
-    Raises:
-        FolderNotFoundError: a name or path is no added folder's.
-    """
-    known = added_folders(settings) if folders else ()
-    return GrepRequest(
-        pattern=_text("pattern", pattern),
-        regex=regex,
-        case_sensitive=not ignore_case,
-        folders=tuple(dict.fromkeys(find_folder(known, given).name for given in folders)),
-        globs=tuple(include),
-        max_results=max_results,
-    )
-
-
-def check_any_folder(settings: Settings) -> None:
-    """Refuse a run over nothing.
-
-    Raises:
-        FolderNotFoundError: no folder was added.
-    """
-    if not settings.folders and not settings.server:
-        raise FolderNotFoundError("there is no folder to index", hint="Add one with `everfind add DIR`.")
-
-
-def index_requests(
-    settings: Settings,
-    targets: Sequence[str],
-    *,
-    force: bool = False,
-    rebuild: bool = False,
-    max_files: int = 0,
-    wait: bool = True,
-) -> list[IndexRequest]:
-    """One request for whole folders, and one for each path below a folder; all folders if nothing is named.
-
-    Raises:
-        FolderNotFoundError: a target is no folder's name and lies in no folder.
-        InvalidRequestError: ``max_files`` is negative.
-    """
-    if max_files < 0:
-        raise InvalidRequestError.of("max_files", f"{max_files} is negative; 0 means no limit")
-    whole: list[str] = []
-    below: list[tuple[str, str]] = []
-    folders = added_folders(settings) if targets else ()
-    for target in targets:
-        folder, path = _index_target(folders, target)
-        if not path:
-            whole.append(folder.name)
-        else:
-            below.append((folder.name, path))
-
-    def request(folders: Iterable[str], path: str = "") -> IndexRequest:
-        return IndexRequest(
-            folders=tuple(dict.fromkeys(folders)),
-            below=path,
-            force=force,
-            rebuild=rebuild,
-            max_files=max_files,
-            concurrency=settings.concurrency,
-            wait=wait,
-        )
-
-    requests = [request(whole)] if whole or not below else []
-    return requests + [request([name], path) for name, path in dict.fromkeys(below) if name not in whole]
-
-
-def file_reference(folders: Sequence[Folder], target: str) -> FileRef:
-    """The file that a caller means: ``FOLDER/PATH`` as a search prints it, or a path of the operating system.
-
-    Raises:
-        FileNotIndexableError: it lies in no folder.
-        InvalidRequestError: it is empty.
-    """
-    if not target:
-        raise InvalidRequestError.of("path", "it is empty", hint="Name a file as FOLDER/PATH, as a search prints it.")
-    name, _, path = target.partition("/")
-    if path and any(folder.name == name for folder in folders):
-        return FileRef(name, typed_path(path))
-    absolute = os.path.abspath(existing_path(target))  # noqa: PTH100 - links stay: the indexer decides about them
-    found = _innermost(folders, absolute) or _innermost(folders, os.path.realpath(absolute))
-    if found is None or not found[1]:
-        raise FileNotIndexableError(
-            f"{shown_path(encode_os_path(target))} is no file of an added folder",
-            hint="Name it as FOLDER/PATH, as a search prints it, or by its absolute path.",
-        )
-    return FileRef(found[0].name, found[1])
-
-
-def _index_target(folders: Sequence[Folder], target: str) -> tuple[Folder, str]:
-    """A folder, and the path below it that the target names; empty for the folder itself."""
-    try:
-        return find_folder(folders, target), ""
-    except FolderNotFoundError:
-        found = _innermost(folders, os.path.realpath(existing_path(target)))
-        if found is None:
-            raise
-        return found
-
-
-def _innermost(folders: Sequence[Folder], absolute: str) -> tuple[Folder, str] | None:
-    """The innermost folder that holds an absolute path, and the path below it in string form."""
-    path = encode_os_path(absolute)
-    holding = [f for f in folders if path == f.root or path.startswith(f"{f.root.rstrip('/')}/")]
-    if not holding:
-        return None
-    folder = max(holding, key=lambda f: len(f.root))
-    return folder, path[len(folder.root) :].strip("/")

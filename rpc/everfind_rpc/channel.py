@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.descriptor_pb2 import MethodOptions
 
-from everfind_rpc.auth import SecretFile
-from everfind_rpc.tls import ClientTls, client_credentials
+if TYPE_CHECKING:
+    from everfind_rpc.auth import SecretFile
+    from everfind_rpc.tls import ClientTls
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 KEEPALIVE_SECONDS = 20
@@ -73,7 +74,7 @@ class Connection:
         if endpoint.tls is None:
             self.channel = grpc.insecure_channel(endpoint.target, options)
         else:
-            self.channel = grpc.secure_channel(endpoint.target, client_credentials(endpoint.tls), options)
+            self.channel = grpc.secure_channel(endpoint.target, _credentials(endpoint.tls), options)
 
     def __enter__(self) -> Connection:
         return self
@@ -91,7 +92,13 @@ def asynchronous_channel(endpoint: Endpoint, services: Iterable[ServiceDescripto
     options = _options(list(services))
     if endpoint.tls is None:
         return grpc.aio.insecure_channel(endpoint.target, options)
-    return grpc.aio.secure_channel(endpoint.target, client_credentials(endpoint.tls), options)
+    return grpc.aio.secure_channel(endpoint.target, _credentials(endpoint.tls), options)
+
+
+def _credentials(tls: ClientTls) -> grpc.ChannelCredentials:
+    from everfind_rpc.tls import client_credentials  # loads ssl, which most clients of this machine do without
+
+    return client_credentials(tls)
 
 
 def _options(services: list[ServiceDescriptor]) -> list[tuple[str, Any]]:

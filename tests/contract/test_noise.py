@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from everfind_core.errors import IndexIncompatibleError, InvalidRequestError
-from everfind_core.index.directory import CALIBRATION, INDEXES
+from everfind_core.index.names import CALIBRATION, INDEXES
 from everfind_core.model import Floor, SearchMode, SearchRequest
 from everfind_core.noise.calibration import LEAST_CHUNKS
 from tests.support.fakes import MODEL

@@ -17,7 +17,7 @@ from everfind_core.errors import (
     InvalidRequestError,
     PermissionDeniedError,
 )
-from everfind_core.index.directory import FOLDERS
+from everfind_core.index.names import FOLDERS
 from everfind_core.model import (
     AddFolderRequest,
     Folder,

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from everfind_core.files.paths import printable, shown_path
-from everfind_core.model import Coverage, FurtherFile, GatherAnswer, Hit, Passage, SearchAnswer
 from everfind_core.text.numbers import by_reason, count
+
+if TYPE_CHECKING:
+    from everfind_core.model import Coverage, FurtherFile, GatherAnswer, Hit, Passage, SearchAnswer
 
 FURTHER_HEADING = "Further files, each by its best place:"
 

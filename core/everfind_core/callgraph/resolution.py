@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
-from everfind_core.model.corpus import FileRef
+from everfind_core.model.files import FileRef
 from everfind_core.model.symbols import Definition, Use
 
 IMPORTED = 0.95

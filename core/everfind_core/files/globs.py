@@ -15,7 +15,7 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from everfind_core.errors import InvalidRequestError
 from everfind_core.files.glob_regexes import ANY, bounded
-from everfind_core.model.corpus import FileRef
+from everfind_core.model.files import FileRef
 
 MAX_GLOB: Final = 1_000
 """Characters of the longest glob."""

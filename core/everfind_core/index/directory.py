@@ -1,26 +1,7 @@
-"""The index directory: where everything lies, what an index was made of, and how a reader finds the current one.
+"""The index directory: what an index was made of, and how a reader finds the current one.
 
-::
-
-    <index directory>/
-        current.json            which index is current; replaced in one step when a rebuild is done
-        .gitignore              keeps an index inside a repository out of it
-        CACHEDIR.TAG            tells other programs that this can be made again
-        writer.lock             held by the one process that writes; names it
-        watcher.lock            held by the one process that follows the folders
-        watch.json              what that one knows to have changed
-        server.json             where a server of this machine answers for this index
-        folders.json            the folders that clients of a server have added
-        publisher.json          what names this directory where it is published (everfind_core.index.published)
-        indexes/<index id>/
-            manifest.json       what made this index: formats, model, chunker, sizes
-            written.json        sizes and digests of the table's files, to tell damage by
-            coverage.json       what it covers, folder by folder; rewritten after each commit
-            calibration.json    the model's noise on it, measured at the end of a run
-            chunks.lance/       the chunks (the store); chunks.sqlite where SQLite keeps them
-            catalog.sqlite      what is known of each file (the indexer's own)
-
-JSON files are replaced whole (write beside, then rename), so a reader sees the old or the new one.
+Where everything lies in it: :mod:`everfind_core.index.names`. JSON files are replaced whole (write beside, then
+rename), so a reader sees the old or the new one.
 """
 
 from __future__ import annotations
@@ -44,27 +25,25 @@ from everfind_core.files.parsed_json import convert, parse_json
 from everfind_core.files.paths import encode_os_path, printable
 from everfind_core.files.whole import is_disk_full, replace_file
 from everfind_core.index.manifest import FORMAT, Manifest, check_format
+from everfind_core.index.names import (
+    CACHE_TAG,
+    CALIBRATION,
+    COVERAGE,
+    FOLDERS,
+    GIT_IGNORE,
+    INDEXES,
+    LOCK,
+    MANIFEST,
+    POINTER,
+    SERVER,
+    WATCH_LOCK,
+)
 from everfind_core.index.store_backends import StoreBackend
 from everfind_core.model import Calibration, Coverage, Folder
 
 T = TypeVar("T")
 
 GENERATIONS_PER_INDEX = 10**9
-
-POINTER = "current.json"
-LOCK = "writer.lock"
-WATCH_LOCK = "watcher.lock"
-SERVER = "server.json"
-FOLDERS = "folders.json"
-PUBLISHER = "publisher.json"
-INDEXES = "indexes"
-MANIFEST = "manifest.json"
-COVERAGE = "coverage.json"
-CALIBRATION = "calibration.json"
-CATALOG = "catalog.sqlite"
-CACHE_TAG = "CACHEDIR.TAG"
-GIT_IGNORE = ".gitignore"
-"""Holds ``*``: an index inside a repository, which has the text of its files, is never added to it."""
 
 CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55\n"
 """Tells backup programs and other walks that this can be made again (bford.info/cachedir)."""
@@ -361,3 +340,11 @@ def _decoded(path: Path, found: dict[str, Any], kind: type[T]) -> T:
 
 def _damaged(path: Path) -> EverfindError:
     return IndexDamagedError(f"the index is damaged: {path} cannot be read", hint=REPAIR_HINT)
+
+
+def indexed_folders(index_dir: Path) -> tuple[Folder, ...]:
+    """The folders that the index covers, with those that were removed and kept searchable; none without it."""
+    try:
+        return tuple(one.folder for one in current_index(index_dir).read_coverage().folders)
+    except EverfindError:  # whoever works with the index says what is wrong with it
+        return ()

@@ -21,12 +21,7 @@ from typing import Any, Final
 
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError
 from everfind_core.files.parsed_json import OTHER_SHAPE, convert, parse_json
-from everfind_core.index.directory import (
-    CALIBRATION,
-    COVERAGE,
-    INDEXES,
-    MANIFEST,
-)
+from everfind_core.index.names import CALIBRATION, COVERAGE, INDEXES, MANIFEST
 from everfind_core.index.store_schema import TABLE_DIRECTORY
 
 FORMAT: Final = 1

@@ -14,7 +14,7 @@ from everfind_core.lifecycle.references import Library
 from everfind_core.lifecycle.statement import Statement
 from everfind_core.lifecycle.vocabulary import Vocabulary
 from everfind_core.model import HIDDEN_STATUSES
-from everfind_core.model.corpus import FileRef
+from everfind_core.model.files import FileRef
 
 SUPERSEDED = "superseded"
 _MOST_SUCCESSORS = 8

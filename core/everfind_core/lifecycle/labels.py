@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from everfind_core.model.corpus import FileRef
+from everfind_core.model.files import FileRef
 
 _BETWEEN = "//"
 """Stands in no path of a file, nor in a folder's name with one."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from everfind_core.lifecycle.statement import Statement
-from everfind_core.model.corpus import FileRef
+from everfind_core.model.files import FileRef
 from everfind_core.text.plain_words import plain_words
 
 _LINK = re.compile(

@@ -8,8 +8,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeAlias
 
-from everfind_core.model.corpus import EMPTY_COUNTS, FileRef, SkippedFile
+from everfind_core.model.coverage import EMPTY_COUNTS
 from everfind_core.model.embedding import Calibration
+from everfind_core.model.files import FileRef, SkippedFile
 
 NO_SECONDS: Mapping[str, float] = MappingProxyType({})
 

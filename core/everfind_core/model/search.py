@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from everfind_core.model.corpus import EMPTY_COUNTS, Coverage
+from everfind_core.model.coverage import EMPTY_COUNTS, Coverage
 
 
 class SearchMode(StrEnum):
@@ -266,82 +266,3 @@ class SearchAnswer:
     intents: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     further: tuple[FurtherFile, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class GatherRequest:
-    """A search whose hits come as one Markdown block, with ``context_lines`` (0 to 200) of source around each."""
-
-    search: SearchRequest
-    context_lines: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A hit with its surroundings. ``changed``: the file is not the indexed version, so the stored text is shown.
-
-    ``extracted_from`` names the format where the lines read around the hit are those of extracted text.
-    """
-
-    hit: Hit
-    start_line: int
-    end_line: int
-    text: str
-    changed: bool = False
-    extracted_from: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GatherAnswer:
-    """The search's answer, its passages, and both as one Markdown block ready for a context window."""
-
-    answer: SearchAnswer
-    passages: tuple[Passage, ...]
-    markdown: str
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedRequest:
-    """What belongs to a symbol, or to the chunk at ``folder``/``path``:``line``, by any of ``relations`` (empty: all).
-
-    ``limit`` related chunks a page (1 to 100), ``cursor`` from the page before; ``filters`` limit what may be returned.
-    """
-
-    symbol: str = ""
-    folder: str = ""
-    path: str = ""
-    line: int = 0
-    relations: tuple[Relation, ...] = ()
-    limit: int = 10
-    workspace: str = ""
-    filters: Filters = field(default_factory=Filters)
-    cursor: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedHit:
-    """A related chunk, how it is related, and how sure that is (0 to 1; names can be ambiguous).
-
-    ``line`` is the line of the call or reference, or for a callee that of its definition, from 1; 0 where there is
-    none. ``symbol`` is the qualified name of the definition that calls or is called; empty for none.
-    """
-
-    hit: Hit
-    relation: Relation
-    confidence: float
-    line: int = 0
-    symbol: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedAnswer:
-    """What is related, best first. ``targets`` are what the request may mean: several if its symbol is ambiguous."""
-
-    generation: int
-    targets: tuple[Hit, ...]
-    related: tuple[RelatedHit, ...]
-    coverage: Coverage
-    staleness: Staleness = field(default_factory=Staleness)
-    warnings: tuple[str, ...] = ()
-    next_cursor: str = ""
-    left_out: int = 0

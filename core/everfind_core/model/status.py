@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from everfind_core.model.corpus import Coverage, Folder, SkippedFile
+from everfind_core.model.coverage import Coverage
 from everfind_core.model.embedding import Calibration, Floor, ModelInfo
+from everfind_core.model.files import SkippedFile
+from everfind_core.model.folders import Folder
 
 
 class Severity(StrEnum):

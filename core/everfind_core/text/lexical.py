@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from everfind_core.text.glossary import glossed
 from everfind_core.text.stemming import stem
 
 REVISION = "1"
@@ -94,7 +93,11 @@ def query_terms(query: str) -> list[str]:
 
     Those of the query as it is written, then those of English words for its Chinese ones.
     """
-    terms = dict.fromkeys([*written_terms(query), *written_terms(glossed(query).english)])
+    terms = dict.fromkeys(written_terms(query))
+    if not query.isascii():
+        from everfind_core.text.glossary import glossed  # a question in ASCII does not wait for it
+
+        terms |= dict.fromkeys(written_terms(glossed(query).english))
     return list(terms)[:MAX_QUERY_TERMS]
 
 

@@ -45,7 +45,7 @@ def grep(
     Exactly the files that `index` would take; secrets stay masked.
     """
     from everfind_core.answers.json_form import grep_json
-    from everfind_gateway.requests import grep_request
+    from everfind_gateway.target_requests import grep_request
 
     settings = runtime.runtime_of(context).settings()
     request = grep_request(

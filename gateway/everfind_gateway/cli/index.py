@@ -101,7 +101,7 @@ def index(
     """Index what is new or changed, and forget what is gone."""
     from everfind_core.answers.json_form import index_json
     from everfind_gateway.render.runs import RunView
-    from everfind_gateway.requests import check_any_folder, index_requests
+    from everfind_gateway.target_requests import check_any_folder, index_requests
 
     asked = runtime.runtime_of(context)
     if name:
@@ -141,7 +141,7 @@ def _opened(settings: Settings, engine: Engine) -> AbstractContextManager[Worksp
 def _apart(asked: Runtime, name: str, targets: Sequence[str]) -> Runtime:
     """The runtime for the workspace of this name, to whose folders the targets are added that are not there."""
     from everfind_gateway.config.folders import add_folders
-    from everfind_gateway.requests import index_requests
+    from everfind_gateway.target_requests import index_requests
 
     if asked.server is not None or asked.workspace:
         raise InvalidRequestError.of("workspace", "give it once, and without --server: here a workspace is made")

@@ -153,7 +153,7 @@ def _asked_globs(has: Current) -> list[str]:
 
 
 def _index(settings: Settings, folders: Iterable[str]) -> None:
-    from everfind_gateway.requests import index_requests
+    from everfind_gateway.target_requests import index_requests
 
     known = {folder.name for folder in settings.folders}
     names = [name for name in folders if name in known]

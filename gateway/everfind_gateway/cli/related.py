@@ -54,7 +54,8 @@ def related(
     from everfind_core.answers.json_form import related_json
     from everfind_core.model import Relation
     from everfind_gateway.render.related import line_of, show_related
-    from everfind_gateway.requests import SearchOptions, related_request
+    from everfind_gateway.requests import SearchOptions
+    from everfind_gateway.target_requests import related_request
 
     relations = (Relation.CALLER, Relation.CALLEE, Relation.REFERENCE, Relation.SIMILAR)
     wanted = compress(relations, (callers, callees, references, similar))

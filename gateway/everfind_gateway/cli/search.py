@@ -160,16 +160,17 @@ def search(
     In a pipe each hit is one line: path:line, score, [label], title and preview, separated by tabs.
     --explain adds a field.
     """
-    from everfind_core.answers.json_form import search_json
-    from everfind_gateway.render.hits import show_answer
-
     settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode, wait_seconds=asked.wait)
     request = _request(settings, query, asked, explain=explain, cursor=cursor)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
         answer = workspace.searcher.search(request, cancel=cancel)
     if as_json:
+        from everfind_core.answers.json_form import search_json
+
         emit_json(search_json(answer))
     else:
+        from everfind_gateway.render.hits import show_answer
+
         show_answer(answer)
         note_left_out(answer, asked.max_tokens)
     runtime.runtime_of(context).autostart(settings)

@@ -19,7 +19,6 @@ from everfind_core.folder_rules import (
     check_name,
     directory_of,
     free_name,
-    indexed_folders,
     meant_folder,
     new_name,
 )
@@ -72,6 +71,8 @@ def add_folders(
         check_name(name)
     check_globs(include)
     roots = [_directory(path, file, index_dir) for path in paths]
+    from everfind_core.index.directory import indexed_folders  # what adds no folder does not wait for it
+
     indexed = indexed_folders(index_dir) if index_dir is not None else ()
 
     def edit(document: TOMLDocument) -> tuple[Folder, ...]:

@@ -19,7 +19,7 @@ from everfind_core.model import Folder
 from everfind_gateway.evaluation.labelled import EvaluationSet, Line, Question, Text, read_lines
 from everfind_gateway.evaluation.measures import Answer
 from everfind_gateway.places import place_in
-from everfind_gateway.requests import file_reference
+from everfind_gateway.target_requests import file_reference
 
 _HINT = 'A line is such as {"query": "…", "relevant": ["docs/auth.md:10-40"], "contains": ["a word"], "kind": "…"}.'
 

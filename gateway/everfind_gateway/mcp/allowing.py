@@ -13,7 +13,8 @@ from everfind_core.files.paths import encode_os_path
 from everfind_gateway.config.folders import add_folders, existing_path
 from everfind_gateway.config.settings import Settings
 from everfind_gateway.live_workspace import LiveWorkspace
-from everfind_gateway.requests import added_folders, index_requests
+from everfind_gateway.requests import added_folders
+from everfind_gateway.target_requests import index_requests
 
 _adding = threading.Lock()
 

@@ -22,7 +22,8 @@ from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp.allowing import allow
 from everfind_gateway.mcp.background import BackgroundRun
 from everfind_gateway.mcp.calls import Call, Result
-from everfind_gateway.requests import SearchOptions, index_requests, search_request
+from everfind_gateway.requests import SearchOptions, search_request
+from everfind_gateway.target_requests import index_requests
 
 FRESH_SECONDS = 20.0
 """How long a directory that was brought up to date is taken for fresh."""

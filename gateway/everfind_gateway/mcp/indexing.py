@@ -11,7 +11,8 @@ from everfind_gateway.mcp.calls import Call, Result
 from everfind_gateway.mcp.codebase import CodebaseSearch
 from everfind_gateway.mcp.runs import run
 from everfind_gateway.mcp.tools import Tool
-from everfind_gateway.requests import SearchOptions, index_requests, search_request
+from everfind_gateway.requests import SearchOptions, search_request
+from everfind_gateway.target_requests import index_requests
 
 
 def index(call: Call, given: args.IndexArguments) -> Result:

@@ -36,14 +36,8 @@ from everfind_gateway.mcp import arguments as args
 from everfind_gateway.mcp import file_cursor, outputs, text
 from everfind_gateway.mcp.calls import Call, Result
 from everfind_gateway.places import place_in
-from everfind_gateway.requests import (
-    SearchOptions,
-    added_folders,
-    file_reference,
-    related_request,
-    search_request,
-    searchable_folders,
-)
+from everfind_gateway.requests import SearchOptions, added_folders, search_request, searchable_folders
+from everfind_gateway.target_requests import file_reference, related_request
 
 WHOLE_FILE_LINES = 400
 RANGE_LINES = 2_000

@@ -20,7 +20,7 @@ from everfind_core import __version__
 from everfind_core.files.locks import inherited_file_lock, is_locked, locked_file, try_file_lock
 from everfind_core.files.parsed_json import convert, parse_json
 from everfind_core.files.whole import replace_file
-from everfind_core.index.directory import SERVER
+from everfind_core.index.names import SERVER
 from everfind_rpc.hosts import is_loopback
 
 FILE = SERVER

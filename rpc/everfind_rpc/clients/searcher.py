@@ -1,30 +1,26 @@
-"""A searcher on another machine."""
+"""A searcher on another machine. What a single search does not need is loaded by the calls that do."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from everfind.searcher.v1 import searcher_service_pb2 as pb
 from everfind.searcher.v1.searcher_service_pb2_grpc import SearcherServiceStub
-from everfind_core.cancellation import Cancellation
-from everfind_core.model import (
-    GatherAnswer,
-    GatherRequest,
-    RelatedAnswer,
-    RelatedRequest,
-    SearchAnswer,
-    SearchRequest,
-    WorkspaceStatus,
-)
 from everfind_rpc.channel import SEARCH_SECONDS, STATUS_SECONDS, Connection
 from everfind_rpc.clients.calls import Calls
-from everfind_rpc.converters.search import (
-    gather_answer_from_proto,
-    gather_request_to_proto,
-    related_answer_from_proto,
-    related_request_to_proto,
-    search_answer_from_proto,
-    search_request_to_proto,
-)
-from everfind_rpc.converters.status import workspace_status_from_proto
+from everfind_rpc.converters.search import search_answer_from_proto, search_request_to_proto
+
+if TYPE_CHECKING:
+    from everfind_core.cancellation import Cancellation
+    from everfind_core.model import (
+        GatherAnswer,
+        GatherRequest,
+        RelatedAnswer,
+        RelatedRequest,
+        SearchAnswer,
+        SearchRequest,
+        WorkspaceStatus,
+    )
 
 SERVICE = pb.DESCRIPTOR.services_by_name["SearcherService"]
 
@@ -47,18 +43,24 @@ class RemoteSearcher:
 
     def gather(self, request: GatherRequest, *, cancel: Cancellation | None = None) -> GatherAnswer:
         """See :meth:`everfind_core.ports.Searcher.gather`."""
+        from everfind_rpc.converters.gathering import gather_answer_from_proto, gather_request_to_proto
+
         message = gather_request_to_proto(request)
         seconds = SEARCH_SECONDS + request.search.wait_seconds
         return gather_answer_from_proto(self._calls.unary(self._stub.Gather, message, seconds=seconds, cancel=cancel))
 
     def related(self, request: RelatedRequest, *, cancel: Cancellation | None = None) -> RelatedAnswer:
         """See :meth:`everfind_core.ports.Searcher.related`."""
+        from everfind_rpc.converters.related import related_answer_from_proto, related_request_to_proto
+
         message = related_request_to_proto(request)
         answer = self._calls.unary(self._stub.FindRelated, message, seconds=SEARCH_SECONDS, cancel=cancel)
         return related_answer_from_proto(answer)
 
     def status(self) -> WorkspaceStatus:
         """What the searcher sees of the index."""
+        from everfind_rpc.converters.status import workspace_status_from_proto
+
         answer = self._calls.unary(self._stub.GetStatus, pb.GetStatusRequest(), seconds=STATUS_SECONDS)
         return workspace_status_from_proto(answer.status)
 

@@ -6,7 +6,6 @@ from everfind.common.v1 import corpus_pb2 as pb
 from everfind.indexer.v1 import indexer_service_pb2 as indexer_pb
 from everfind_core.model import (
     AddFolderRequest,
-    Coverage,
     FileRef,
     FileText,
     Folder,
@@ -138,28 +137,6 @@ def skipped_file_from_proto(message: pb.SkippedFile) -> SkippedFile:
         ref=file_ref_from_proto(message.ref),
         reason=SKIP_REASONS.of_answer(message.reason, SkipReason.UNREADABLE),
         message=message.message,
-    )
-
-
-def coverage_to_proto(coverage: Coverage) -> pb.Coverage:
-    """Coverage as a message."""
-    return pb.Coverage(
-        files=coverage.files,
-        chunks=coverage.chunks,
-        skipped=coverage.skipped,
-        pending=coverage.pending,
-        unembedded=coverage.unembedded,
-    )
-
-
-def coverage_from_proto(message: pb.Coverage) -> Coverage:
-    """Coverage from its message."""
-    return Coverage(
-        files=message.files,
-        chunks=message.chunks,
-        skipped=dict(message.skipped),
-        pending=message.pending,
-        unembedded=message.unembedded,
     )
 
 

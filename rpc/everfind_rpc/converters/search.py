@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from everfind.searcher.v1 import searcher_service_pb2 as pb
-from everfind_core.errors import InvalidRequestError
 from everfind_core.model import (
     Abstention,
     Filters,
     FurtherFile,
-    GatherAnswer,
-    GatherRequest,
     Hidden,
-    Passage,
-    RelatedAnswer,
-    RelatedHit,
-    RelatedRequest,
-    Relation,
     SearchAnswer,
     SearchMode,
     SearchRequest,
     Staleness,
 )
-from everfind_rpc.converters.corpus import coverage_from_proto, coverage_to_proto
-from everfind_rpc.converters.hits import RELATIONS, hit_from_proto, hit_to_proto
+from everfind_rpc.converters.coverage import coverage_from_proto, coverage_to_proto
+from everfind_rpc.converters.hits import hit_from_proto, hit_to_proto
 from everfind_rpc.converters.wire import (
     EnumTable,
     check_sendable,
@@ -123,34 +115,6 @@ def search_request_from_proto(message: pb.SearchRequest) -> SearchRequest:
     )
 
 
-def gather_request_to_proto(request: GatherRequest) -> pb.GatherRequest:
-    """A request to gather as a message; the workspace stands outside of its search.
-
-    Raises:
-        InvalidRequestError: it cannot be sent.
-    """
-    search = search_request_to_proto(request.search)
-    check_sendable(request)
-    search.ClearField("workspace")
-    return pb.GatherRequest(workspace=request.search.workspace, search=search, context_lines=request.context_lines)
-
-
-def gather_request_from_proto(message: pb.GatherRequest) -> GatherRequest:
-    """A request to gather from its message.
-
-    Raises:
-        InvalidRequestError: its search is of another workspace, or has an unknown mode.
-    """
-    search = pb.SearchRequest()
-    search.CopyFrom(message.search)
-    if search.workspace not in {"", message.workspace}:
-        raise InvalidRequestError.of(
-            "search.workspace", f"{search.workspace!r} is not the request's own", hint="Leave it empty."
-        )
-    search.workspace = message.workspace
-    return GatherRequest(search=search_request_from_proto(search), context_lines=message.context_lines)
-
-
 def abstention_to_proto(abstention: Abstention) -> pb.Abstention:
     """Why an answer is empty as a message."""
     return pb.Abstention(best_score=abstention.best_score, threshold=abstention.threshold)
@@ -244,135 +208,4 @@ def search_answer_from_proto(message: pb.SearchResponse) -> SearchAnswer:
         intents=tuple(message.intents),
         parts=tuple(message.parts),
         further=tuple(further_file_from_proto(file) for file in message.further),
-    )
-
-
-def passage_to_proto(passage: Passage) -> pb.Passage:
-    """A passage as a message."""
-    return pb.Passage(
-        hit=hit_to_proto(passage.hit),
-        start_line=passage.start_line,
-        end_line=passage.end_line,
-        text=passage.text,
-        changed=passage.changed,
-        extracted_from=passage.extracted_from,
-    )
-
-
-def passage_from_proto(message: pb.Passage) -> Passage:
-    """A passage from its message."""
-    return Passage(
-        hit=hit_from_proto(message.hit),
-        start_line=message.start_line,
-        end_line=message.end_line,
-        text=message.text,
-        changed=message.changed,
-        extracted_from=message.extracted_from,
-    )
-
-
-def gather_answer_to_proto(answer: GatherAnswer) -> pb.GatherResponse:
-    """A gathered answer as a message."""
-    return pb.GatherResponse(
-        answer=search_answer_to_proto(answer.answer),
-        passages=[passage_to_proto(passage) for passage in answer.passages],
-        markdown=answer.markdown,
-    )
-
-
-def gather_answer_from_proto(message: pb.GatherResponse) -> GatherAnswer:
-    """A gathered answer from its message."""
-    return GatherAnswer(
-        answer=search_answer_from_proto(message.answer),
-        passages=tuple(passage_from_proto(passage) for passage in message.passages),
-        markdown=message.markdown,
-    )
-
-
-def related_request_to_proto(request: RelatedRequest) -> pb.FindRelatedRequest:
-    """A request for what is related as a message.
-
-    Raises:
-        InvalidRequestError: it cannot be sent.
-    """
-    check_sendable(request)
-    return pb.FindRelatedRequest(
-        workspace=request.workspace,
-        symbol=request.symbol,
-        folder=request.folder,
-        path=request.path,
-        line=request.line,
-        relations=[RELATIONS.to_proto(relation) for relation in request.relations],
-        limit=request.limit,
-        filters=filters_to_proto(request.filters),
-        cursor=request.cursor,
-    )
-
-
-def related_request_from_proto(message: pb.FindRelatedRequest) -> RelatedRequest:
-    """A request for what is related from its message.
-
-    Raises:
-        InvalidRequestError: a relation is unknown.
-    """
-    return RelatedRequest(
-        symbol=message.symbol,
-        folder=message.folder,
-        path=message.path,
-        line=message.line,
-        relations=tuple(RELATIONS.of_request(relation, "relations") for relation in message.relations),
-        limit=message.limit if message.HasField("limit") else 10,
-        workspace=message.workspace,
-        filters=filters_from_proto(message.filters),
-        cursor=message.cursor,
-    )
-
-
-def related_hit_to_proto(related: RelatedHit) -> pb.RelatedHit:
-    """A related chunk as a message."""
-    return pb.RelatedHit(
-        hit=hit_to_proto(related.hit),
-        relation=RELATIONS.to_proto(related.relation),
-        confidence=related.confidence,
-        line=related.line,
-        symbol=related.symbol,
-    )
-
-
-def related_hit_from_proto(message: pb.RelatedHit) -> RelatedHit:
-    """A related chunk from its message; an unknown relation reads as similar."""
-    return RelatedHit(
-        hit=hit_from_proto(message.hit),
-        relation=RELATIONS.of_answer(message.relation, Relation.SIMILAR),
-        confidence=message.confidence,
-        line=message.line,
-        symbol=message.symbol,
-    )
-
-
-def related_answer_to_proto(answer: RelatedAnswer) -> pb.FindRelatedResponse:
-    """What is related as a message."""
-    return pb.FindRelatedResponse(
-        generation=answer.generation,
-        targets=[hit_to_proto(hit) for hit in answer.targets],
-        related=[related_hit_to_proto(related) for related in answer.related],
-        coverage=coverage_to_proto(answer.coverage),
-        staleness=staleness_to_proto(answer.staleness),
-        warnings=answer.warnings,
-        next_cursor=answer.next_cursor,
-        left_out=answer.left_out,
-    )
-
-
-def related_answer_from_proto(message: pb.FindRelatedResponse) -> RelatedAnswer:
-    """What is related from its message."""
-    return RelatedAnswer(
-        generation=message.generation,
-        targets=tuple(hit_from_proto(hit) for hit in message.targets),
-        related=tuple(related_hit_from_proto(related) for related in message.related),
-        coverage=coverage_from_proto(message.coverage),
-        staleness=staleness_from_proto(message.staleness),
-        warnings=tuple(message.warnings),
-        next_cursor=message.next_cursor,
-        left_out=message.left_out,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from everfind.common.v1 import status_pb2 as pb
 from everfind_core.model import FolderStatus, HealthFinding, OpenWorkspace, Severity, SkippedFile, WorkspaceStatus
-from everfind_rpc.converters.corpus import coverage_from_proto, coverage_to_proto, folder_from_proto, folder_to_proto
+from everfind_rpc.converters.corpus import folder_from_proto, folder_to_proto
+from everfind_rpc.converters.coverage import coverage_from_proto, coverage_to_proto
 from everfind_rpc.converters.models import (
     calibration_from_proto,
     calibration_to_proto,

@@ -15,7 +15,7 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 
 from everfind_core.errors import UnavailableError
 from everfind_rpc.channel import Endpoint, asynchronous_channel
-from everfind_rpc.clients.calls import call_error
+from everfind_rpc.clients.call_errors import call_error
 from everfind_rpc.logs import REQUEST_ID_KEY
 from everfind_rpc.serving.service import Call, Proxied, Service
 from everfind_rpc.tracing import client_span

@@ -14,7 +14,8 @@ from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissin
 from everfind_core.files.globs import compile_globs
 from everfind_core.files.paths import encode_os_path
 from everfind_core.folder_rules import check_allowed, check_globs, check_name, directory_of, named_folder
-from everfind_core.index.directory import CATALOG, current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.names import CATALOG
 from everfind_core.model import (
     AddFolderRequest,
     Calibration,

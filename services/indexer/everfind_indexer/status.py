@@ -8,12 +8,8 @@ from contextlib import closing
 from everfind_core import __version__
 from everfind_core.errors import IndexMissingError
 from everfind_core.files.disk_use import bytes_below
-from everfind_core.index.directory import (
-    CATALOG,
-    FolderCoverage,
-    IndexLocation,
-    current_index,
-)
+from everfind_core.index.directory import FolderCoverage, IndexLocation, current_index
+from everfind_core.index.names import CATALOG
 from everfind_core.index.table_size import table_size
 from everfind_core.index.watch_state import WatchState, read_watch_state, with_waiting
 from everfind_core.model import Coverage, FolderStatus, HealthFinding, ModelInfo, WorkspaceStatus

@@ -8,12 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from everfind_core.index.directory import (
-    POINTER,
-    IndexCoverage,
-    IndexLocation,
-    current_index,
-)
+from everfind_core.index.directory import IndexCoverage, IndexLocation, current_index
+from everfind_core.index.names import POINTER
 from everfind_core.index.sqlite_schema import DATABASE
 from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.ports import ChunkReader, ChunkSnapshot

@@ -9,14 +9,9 @@ from everfind.searcher.v1 import searcher_service_pb2 as pb
 from everfind_core.model import SearchRequest, WorkspaceStatus
 from everfind_core.ports import Searcher
 from everfind_rpc.auth import Scope
-from everfind_rpc.converters.search import (
-    gather_answer_to_proto,
-    gather_request_from_proto,
-    related_answer_to_proto,
-    related_request_from_proto,
-    search_answer_to_proto,
-    search_request_from_proto,
-)
+from everfind_rpc.converters.gathering import gather_answer_to_proto, gather_request_from_proto
+from everfind_rpc.converters.related import related_answer_to_proto, related_request_from_proto
+from everfind_rpc.converters.search import search_answer_to_proto, search_request_from_proto
 from everfind_rpc.converters.status import workspace_status_to_proto
 from everfind_rpc.serving.access import in_workspace, limited_related, limited_search, limited_status
 from everfind_rpc.serving.service import Call, Service, Unary

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from everfind_core.errors import EverfindError
-from everfind_core.index import directory as index_directory
 from everfind_core.index.directory import current_index
 from everfind_core.index.manifest import Manifest, Recipe
+from everfind_core.index.names import FOLDERS, POINTER
 from everfind_core.index.published import Published, decoded
 from everfind_core.index.watch_state import WATCH_STATE, following, read_watch_state
 from everfind_core.index.written_files import WRITTEN, read_written
@@ -50,7 +50,7 @@ def _published(directory: Path) -> object:
 
 INDEX = "indexes/000001"
 KEPT = (
-    Kept(index_directory.POINTER, {"format": 1, "index": "000001"}, current_index),
+    Kept(POINTER, {"format": 1, "index": "000001"}, current_index),
     Kept(f"{INDEX}/manifest.json", asdict(MANIFEST), current_index),
     Kept(
         f"{INDEX}/coverage.json",
@@ -70,7 +70,7 @@ KEPT = (
     Kept(WATCH_STATE, {"pending": {"docs": 1}, "behind": ["docs"]}, _watched),
     Kept("tuning.json", asdict(Tuning("m", "p", 2, 1, 512, 1.0, 1.0, 1.0)), lambda d: read_tuning(d / "tuning.json")),
     Kept("published.json", asdict(Published("ab", "000001", 7, {"manifest.json": {}}, 1.0, {"x": 1.0})), _published),
-    Kept(index_directory.FOLDERS, {"format": 1, "folders": [FOLDER]}, lambda d: FolderFile(d).folders()),
+    Kept(FOLDERS, {"format": 1, "folders": [FOLDER]}, lambda d: FolderFile(d).folders()),
     Kept(
         "tokens.json",
         {"format": 1, "tokens": [asdict(Token("1", "ci", "ab" * 32, (Scope.SEARCH,), ("docs",)))]},

@@ -8,7 +8,7 @@ import pytest
 
 from everfind_core.model import Folder, GatherRequest, GrepRequest, ReadFileRequest, SearchRequest
 from everfind_gateway.config.settings import load_settings
-from everfind_gateway.requests import file_reference
+from everfind_gateway.target_requests import file_reference
 from everfind_gateway.wiring.checkouts import CheckedOutIndexer, CheckedOutSearcher, Checkouts
 from tests.support.gateway import FakeEngines, make_hit
 

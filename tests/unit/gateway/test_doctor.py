@@ -11,7 +11,7 @@ import pytest
 import everfind_embedder
 from everfind_core.cpu_quota import cpu_quota
 from everfind_core.errors import IndexDamagedError
-from everfind_core.index.directory import INDEXES
+from everfind_core.index.names import INDEXES
 from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.model import HealthFinding, IndexRequest, Severity
 from everfind_core.tuning import Tuning, write_tuning

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from everfind_core.errors import FolderUnusableError
-from everfind_core.index.directory import POINTER, current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.names import POINTER
 from everfind_core.lifecycle import settle
 from everfind_core.model import (
     FileProcessed,

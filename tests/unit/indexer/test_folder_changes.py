@@ -9,7 +9,7 @@ import pytest
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, ConfigError, FolderNotFoundError, PermissionDeniedError
-from everfind_core.index.directory import FOLDERS
+from everfind_core.index.names import FOLDERS
 from everfind_core.model import AddFolderRequest, Folder, IndexReport, IndexRequest, ModelInfo, RemoveFolderRequest
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.folder_file import FolderFile

@@ -24,7 +24,18 @@ from everfind.indexer.v1 import indexer_service_pb2, run_pb2
 from everfind.searcher.v1 import hit_pb2, searcher_service_pb2
 from everfind_core import model
 from everfind_core.model import symbols
-from everfind_rpc.converters import corpus, embedding, hits, indexing, models, search, status
+from everfind_rpc.converters import (
+    corpus,
+    coverage,
+    embedding,
+    gathering,
+    hits,
+    indexing,
+    models,
+    related,
+    search,
+    status,
+)
 from everfind_rpc.converters.wire import EnumTable
 
 
@@ -59,7 +70,7 @@ PAIRS = [
     ),
     Pair(model.FileRef, corpus_pb2.FileRef, corpus.file_ref_to_proto, corpus.file_ref_from_proto),
     Pair(model.SkippedFile, corpus_pb2.SkippedFile, corpus.skipped_file_to_proto, corpus.skipped_file_from_proto),
-    Pair(model.Coverage, corpus_pb2.Coverage, corpus.coverage_to_proto, corpus.coverage_from_proto),
+    Pair(model.Coverage, corpus_pb2.Coverage, coverage.coverage_to_proto, coverage.coverage_from_proto),
     Pair(
         model.IndexedFile,
         indexer_service_pb2.IndexedFile,
@@ -121,8 +132,8 @@ PAIRS = [
     Pair(
         model.GatherRequest,
         searcher_service_pb2.GatherRequest,
-        search.gather_request_to_proto,
-        search.gather_request_from_proto,
+        gathering.gather_request_to_proto,
+        gathering.gather_request_from_proto,
     ),
     Pair(model.SemanticRank, hit_pb2.SemanticRank, hits.semantic_rank_to_proto, hits.semantic_rank_from_proto),
     Pair(model.LexicalRank, hit_pb2.LexicalRank, hits.lexical_rank_to_proto, hits.lexical_rank_from_proto),
@@ -145,25 +156,27 @@ PAIRS = [
         search.search_answer_to_proto,
         search.search_answer_from_proto,
     ),
-    Pair(model.Passage, searcher_service_pb2.Passage, search.passage_to_proto, search.passage_from_proto),
+    Pair(model.Passage, searcher_service_pb2.Passage, gathering.passage_to_proto, gathering.passage_from_proto),
     Pair(
         model.GatherAnswer,
         searcher_service_pb2.GatherResponse,
-        search.gather_answer_to_proto,
-        search.gather_answer_from_proto,
+        gathering.gather_answer_to_proto,
+        gathering.gather_answer_from_proto,
     ),
     Pair(
         model.RelatedRequest,
         searcher_service_pb2.FindRelatedRequest,
-        search.related_request_to_proto,
-        search.related_request_from_proto,
+        related.related_request_to_proto,
+        related.related_request_from_proto,
     ),
-    Pair(model.RelatedHit, searcher_service_pb2.RelatedHit, search.related_hit_to_proto, search.related_hit_from_proto),
+    Pair(
+        model.RelatedHit, searcher_service_pb2.RelatedHit, related.related_hit_to_proto, related.related_hit_from_proto
+    ),
     Pair(
         model.RelatedAnswer,
         searcher_service_pb2.FindRelatedResponse,
-        search.related_answer_to_proto,
-        search.related_answer_from_proto,
+        related.related_answer_to_proto,
+        related.related_answer_from_proto,
     ),
     Pair(model.HealthFinding, status_pb2.HealthFinding, status.finding_to_proto, status.finding_from_proto),
     Pair(model.FolderStatus, status_pb2.FolderStatus, status.folder_status_to_proto, status.folder_status_from_proto),

@@ -20,7 +20,7 @@ from everfind.searcher.v1 import hit_pb2
 from everfind.searcher.v1 import searcher_service_pb2 as searcher_pb
 from everfind_core import model
 from everfind_core.errors import EverfindError, InvalidRequestError, UnavailableError
-from everfind_rpc.converters import corpus, embedding, hits, indexing, search, status
+from everfind_rpc.converters import corpus, embedding, gathering, hits, indexing, related, search, status
 from everfind_rpc.converters.embedding import TextInput, TokenInput, TokenizerFile
 
 UNKNOWN: Any = 99
@@ -38,7 +38,7 @@ def _violation(error: EverfindError) -> str:
     ("convert", "empty", "expected"),
     [
         (search.search_request_from_proto, searcher_pb.SearchRequest(), model.SearchRequest(query="")),
-        (search.related_request_from_proto, searcher_pb.FindRelatedRequest(), model.RelatedRequest()),
+        (related.related_request_from_proto, searcher_pb.FindRelatedRequest(), model.RelatedRequest()),
         (corpus.grep_request_from_proto, indexer_pb.GrepRequest(), model.GrepRequest(pattern="")),
         (corpus.read_file_request_from_proto, indexer_pb.ReadFileRequest(), model.ReadFileRequest("", "")),
         (indexing.index_request_from_proto, run_pb2.CreateIndexRunRequest(), model.IndexRequest()),
@@ -54,14 +54,14 @@ def test_an_empty_message_has_the_defaults_of_the_core(
     ("convert", "message", "field"),
     [
         (search.search_request_from_proto, searcher_pb.SearchRequest(mode=UNKNOWN), "mode"),
-        (search.related_request_from_proto, searcher_pb.FindRelatedRequest(relations=[UNKNOWN]), "relations"),
+        (related.related_request_from_proto, searcher_pb.FindRelatedRequest(relations=[UNKNOWN]), "relations"),
         (
-            search.related_request_from_proto,
+            related.related_request_from_proto,
             searcher_pb.FindRelatedRequest(relations=[hit_pb2.RELATION_UNSPECIFIED]),
             "relations",
         ),
         (
-            search.gather_request_from_proto,
+            gathering.gather_request_from_proto,
             searcher_pb.GatherRequest(workspace="a", search=searcher_pb.SearchRequest(workspace="b")),
             "search.workspace",
         ),
@@ -127,9 +127,9 @@ def test_an_unknown_enum_value_lists_the_allowed_ones() -> None:
             model.SearchRequest(query="q", filters=model.Filters(include=("ok", "\ud800"))),
             "filters.include",
         ),
-        (search.gather_request_to_proto, model.GatherRequest(model.SearchRequest("\ud800")), "query"),
-        (search.gather_request_to_proto, model.GatherRequest(model.SearchRequest("q"), 2**40), "context_lines"),
-        (search.related_request_to_proto, model.RelatedRequest(symbol="\ud800"), "symbol"),
+        (gathering.gather_request_to_proto, model.GatherRequest(model.SearchRequest("\ud800")), "query"),
+        (gathering.gather_request_to_proto, model.GatherRequest(model.SearchRequest("q"), 2**40), "context_lines"),
+        (related.related_request_to_proto, model.RelatedRequest(symbol="\ud800"), "symbol"),
         (corpus.grep_request_to_proto, model.GrepRequest("x", seconds=float("nan")), "seconds"),
         (corpus.grep_request_to_proto, model.GrepRequest("x", seconds=1e300), "seconds"),
         (corpus.read_file_request_to_proto, model.ReadFileRequest("f", "\udcff"), "path"),
@@ -152,7 +152,7 @@ def test_values_out_of_range_reach_the_engine_unchanged() -> None:
 
 
 def test_the_workspace_of_a_gather_stands_once() -> None:
-    message = search.gather_request_to_proto(model.GatherRequest(model.SearchRequest("q", workspace="w")))
+    message = gathering.gather_request_to_proto(model.GatherRequest(model.SearchRequest("q", workspace="w")))
     assert (message.workspace, message.search.workspace) == ("w", "")
 
 

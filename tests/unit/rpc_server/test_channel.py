@@ -26,7 +26,7 @@ from everfind_core.errors import (
 from everfind_core.model import InputKind, Vectors
 from everfind_embedder.servicer import MAX_BATCH_TEXTS, embedder_service
 from everfind_rpc.channel import Connection, Endpoint, service_config
-from everfind_rpc.clients.calls import call_error
+from everfind_rpc.clients.call_errors import call_error
 from everfind_rpc.clients.embedder import BATCH_TEXTS, RemoteEmbedder
 from everfind_rpc.clients.patience import PatientEmbedder
 from everfind_rpc.serving.paging import page

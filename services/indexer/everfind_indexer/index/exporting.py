@@ -19,16 +19,8 @@ from typing import Any
 from everfind_core.causes import cause
 from everfind_core.errors import IndexDamagedError
 from everfind_core.index.archive import FILES, Header, members_of, write_archive
-from everfind_core.index.directory import (
-    CALIBRATION,
-    CATALOG,
-    COVERAGE,
-    INDEXES,
-    REPAIR_HINT,
-    IndexLocation,
-    current_index,
-    storage_error,
-)
+from everfind_core.index.directory import REPAIR_HINT, IndexLocation, current_index, storage_error
+from everfind_core.index.names import CALIBRATION, CATALOG, COVERAGE, INDEXES
 from everfind_indexer.index.catalog import Catalog
 from everfind_indexer.index.document_lives import fate_text
 from everfind_indexer.store.kinds import copy_version

@@ -22,15 +22,9 @@ from everfind_core.errors import (
 from everfind_core.files.parsed_json import parse_json
 from everfind_core.files.paths import check_relative
 from everfind_core.index.archive import FILES, ArchiveReader, Header, open_archive
-from everfind_core.index.directory import (
-    CATALOG,
-    IndexLocation,
-    adopt_index,
-    create_place,
-    current_index,
-    make_current,
-)
+from everfind_core.index.directory import IndexLocation, adopt_index, create_place, current_index, make_current
 from everfind_core.index.manifest import Recipe, check_recipe, is_upgrade
+from everfind_core.index.names import CATALOG
 from everfind_core.index.store_backends import StoreBackend, StoreChoice
 from everfind_core.lifecycle import Fate
 from everfind_core.model import FileRef, FileState, Folder, SkipReason

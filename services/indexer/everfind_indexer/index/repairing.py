@@ -14,10 +14,6 @@ from pathlib import Path
 
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexMissingError
 from everfind_core.index.directory import (
-    CALIBRATION,
-    CATALOG,
-    COVERAGE,
-    INDEXES,
     IndexLocation,
     adopt_index,
     current_index,
@@ -26,6 +22,7 @@ from everfind_core.index.directory import (
     storage_error,
 )
 from everfind_core.index.manifest import Recipe, check_recipe
+from everfind_core.index.names import CALIBRATION, CATALOG, COVERAGE, INDEXES
 from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.index.written_files import WRITTEN, WrittenFiles, read_written
 from everfind_core.model import HealthFinding, Severity

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from everfind_core import __version__
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, IndexMissingError, StorageError
 from everfind_core.index.directory import (
-    CATALOG,
     FolderCoverage,
     IndexCoverage,
     IndexLocation,
@@ -24,6 +23,7 @@ from everfind_core.index.directory import (
     read_location,
 )
 from everfind_core.index.manifest import Manifest, Recipe, check_recipe
+from everfind_core.index.names import CATALOG
 from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import FileState, Folder, ModelInfo
 from everfind_core.ports import ChunkWriter

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everfind_core.errors import EverfindError, FolderUnusableError
-from everfind_core.index.directory import CATALOG, current_index
+from everfind_core.index.directory import current_index
+from everfind_core.index.names import CATALOG
 from everfind_core.model import FileState, Folder, HealthFinding, Severity
 from everfind_core.text.numbers import count
 from everfind_indexer.files.found import FoundFile
