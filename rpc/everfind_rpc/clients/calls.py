@@ -97,10 +97,10 @@ class Calls:
 
     def _error(self, call: grpc.Call, cancel: Cancellation | None) -> EverfindError:
         """What a call ended with; its caller's own giving up first."""
-        from everfind_rpc.clients.call_errors import call_error  # a call that succeeds does not wait for it
-
         if cancel:
             cancel.check()
+        from everfind_rpc.clients.call_errors import call_error  # a call that succeeds does not wait for it
+
         return call_error(call, self._endpoint.address)
 
 
