@@ -39,6 +39,7 @@ from everfind_core.index.names import (
     WATCH_LOCK,
 )
 from everfind_core.index.store_backends import StoreBackend
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import Calibration, Coverage, Folder
 
 T = TypeVar("T")
@@ -212,6 +213,16 @@ def backend_of(directory: Path) -> StoreBackend:
     """
     location = read_location(directory)
     return StoreBackend.LANCEDB if location is None else location.manifest.store
+
+
+def vector_type_of(directory: Path) -> VectorType:
+    """What the vectors of the index in ``directory`` are stored in; half precision where it has no manifest.
+
+    Raises:
+        IndexDamagedError, IndexIncompatibleError: as :func:`read_location`.
+    """
+    location = read_location(directory)
+    return VectorType.HALF if location is None else location.manifest.recipe.vector_type
 
 
 def create_index(index_directory: Path, manifest: Manifest) -> IndexLocation:

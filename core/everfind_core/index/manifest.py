@@ -11,6 +11,7 @@ from typing import Any
 from everfind_core import __version__
 from everfind_core.errors import IndexIncompatibleError
 from everfind_core.index.store_backends import StoreBackend
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import ModelInfo
 
 FORMAT = 1
@@ -24,7 +25,7 @@ class Recipe:
     """Everything that decides what an index holds for given files. Indexes of two recipes are never mixed.
 
     ``model`` is an identity, the others are revisions of the code (with its sizes, for ``chunker``); ``secrets`` is
-    ``off`` where secrets are not masked.
+    ``off`` where secrets are not masked. ``vector_type`` is what vectors are stored in.
     """
 
     model: str
@@ -32,6 +33,7 @@ class Recipe:
     lexical: str
     extraction: str
     secrets: str
+    vector_type: VectorType = VectorType.HALF
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def check_recipe(found: Recipe, wanted: Recipe, place: Path | str, *, only: tupl
         IndexIncompatibleError: naming what differs.
     """
     for name in only or tuple(f.name for f in fields(Recipe)):
-        was, wants = getattr(found, name), getattr(wanted, name)
+        was, wants = str(getattr(found, name)), str(getattr(wanted, name))
         if was != wants:
             raise IndexIncompatibleError(
                 f"the index in {place} was made with {name} {was!r}, this everfind and its settings use {wants!r}",
@@ -71,7 +73,7 @@ def is_upgrade(manifest: Manifest, wanted: Recipe, place: Path) -> bool:
     found = manifest.recipe
     if found == wanted and manifest.format == FORMAT:
         return False
-    if (found.model, found.secrets, _settings_of(found)) != (wanted.model, wanted.secrets, _settings_of(wanted)):
+    if _chosen(found) != _chosen(wanted):
         return False
     if _numbers(manifest.everfind_version) > _numbers(__version__):
         raise IndexIncompatibleError(
@@ -82,9 +84,15 @@ def is_upgrade(manifest: Manifest, wanted: Recipe, place: Path) -> bool:
     return True
 
 
-def _settings_of(recipe: Recipe) -> tuple[list[str], list[str]]:
-    """What a user's settings decide of a recipe: sizes of chunks, and words of documents' headers."""
-    return recipe.chunker.split(" ")[1:], recipe.extraction.split(" ")[2:]
+def _chosen(recipe: Recipe) -> tuple[object, ...]:
+    """What a user's settings decide of a recipe; sizes of chunks and words of documents' headers among it."""
+    return (
+        recipe.model,
+        recipe.secrets,
+        recipe.vector_type,
+        recipe.chunker.split(" ")[1:],
+        recipe.extraction.split(" ")[2:],
+    )
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -12,12 +12,14 @@ import contextlib
 import functools
 import sqlite3
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.index.vector_codec import VectorCodec
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
 
@@ -64,6 +66,9 @@ OLDEST: Final = "oldest"
 """The oldest generation of which no row is dropped yet."""
 
 DIMENSIONS: Final = "dimensions"
+BITS: Final = "bits"
+"""Of a number of a vector; a file that does not say has 16."""
+
 FRAGMENTS: Final = "fragments"
 """How many fragments there ever were; so no number is given twice."""
 
@@ -90,6 +95,18 @@ def right_schema() -> Sequence[tuple[str, ...]]:
     with contextlib.closing(sqlite3.connect(":memory:")) as db:
         db.executescript(SCHEMA)
         return schema_of(db)
+
+
+def vector_facts(codec: VectorCodec) -> Mapping[str, int]:
+    """What a file says of its vectors."""
+    return {DIMENSIONS: codec.dimensions, BITS: 8 * codec.numbers.itemsize}
+
+
+def codec_of(db: sqlite3.Connection) -> VectorCodec:
+    """What stored a file's vectors."""
+    facts: dict[str, int] = dict(db.execute("SELECT name, value FROM facts WHERE name IN (?, ?)", (DIMENSIONS, BITS)))
+    kind = VectorType.INT8 if facts.get(BITS) == 8 else VectorType.HALF
+    return VectorCodec(kind, facts[DIMENSIONS])
 
 
 def first_address(fragment: int) -> int:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from everfind_core.chunking import TextChunker
+from everfind_core.index.vector_codec import VectorCodec
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import (
     Folder,
     FolderFinished,
@@ -50,6 +52,10 @@ class Killable(LanceChunkWriter):
             raise KilledError
 
 
+def killable(directory: Path, dimensions: int) -> Killable:
+    return Killable(directory, VectorCodec(VectorType.HALF, dimensions))
+
+
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("everfind_indexer.running.pipeline.BATCH_FILES", 4)
@@ -70,7 +76,7 @@ def write(corpus: Path, number: int, seed: int) -> None:
 
 def indexer(corpus: Path, directory: Path) -> IndexEngine:
     settings = IndexerSettings(directory, (Folder("f", str(corpus)),))
-    return IndexEngine(settings, FakeEmbedder(), TextChunker(), Killable)
+    return IndexEngine(settings, FakeEmbedder(), TextChunker(), killable)
 
 
 def run(

@@ -423,7 +423,7 @@ def test_a_missing_table_is_a_missing_index(kind: StoreBackend, directory: Path)
 
 
 def test_other_dimensions_are_refused(kind: StoreBackend, directory: Path, writer: ChunkWriter) -> None:
-    with pytest.raises(IndexIncompatibleError, match="other columns or vector dimensions"):
+    with pytest.raises(IndexIncompatibleError, match="other columns or vectors"):
         open_writer(directory, DIMENSIONS + 8, kind)
 
 

@@ -20,6 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from everfind_core.index.store_schema import TABLE_DIRECTORY, VECTOR
+from everfind_core.index.vector_codec import VectorCodec
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks, ScoredChunk
 from everfind_indexer.store import open_writer
@@ -47,7 +49,8 @@ def open_dataset(directory: Path) -> lance.LanceDataset:
 
 
 def snapshot_of(dataset: lance.LanceDataset, resident: ResidentRows, directory: Path) -> LanceSnapshot:
-    return LanceSnapshot(LanceVersion(dataset, directory), resident, dimensions=DIMENSIONS)
+    codec = VectorCodec(VectorType.HALF, DIMENSIONS)
+    return LanceSnapshot(LanceVersion(dataset, directory), resident, codec=codec)
 
 
 def edit(writer: ChunkWriter, kind: str, choose: random.Random) -> None:

@@ -17,7 +17,7 @@ Its terms go from the segments over it and others when those are merged with one
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import lance
+import pyarrow as pa
 
 from everfind_core.index.store_schema import (
     BITMAP_COLUMNS,
@@ -66,9 +67,14 @@ CLEANUP_SECONDS: Final = 60.0
 def create_indices(dataset: lance.LanceDataset) -> None:
     """Create the search structures that the table does not have yet."""
     present = {index.name for index in dataset.describe_indices()}
-    for column in (*BTREE_COLUMNS, *BITMAP_COLUMNS, *TOKEN_COLUMNS, VECTOR):
+    for column in (*BTREE_COLUMNS, *BITMAP_COLUMNS, *TOKEN_COLUMNS, *_comparable(dataset)):
         if index_name(column) not in present:
             _create_index(dataset, column)
+
+
+def _comparable(dataset: lance.LanceDataset) -> Sequence[str]:
+    """The columns of vectors that Lance can compare: none of whole numbers, which readers compare by themselves."""
+    return [VECTOR] if pa.types.is_floating(dataset.schema.field(VECTOR).type.value_type) else []
 
 
 def _create_index(dataset: lance.LanceDataset, column: str) -> None:

@@ -25,10 +25,11 @@ from everfind_core.index.store_schema import (
     VECTOR,
     file_id,
 )
+from everfind_core.index.vector_codec import VectorCodec, decoded
 from everfind_core.lifecycle import Fate, join_refs
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks, StoredChunk
-from everfind_indexer.store.halves import checked
+from everfind_indexer.store.encoding import encoded
 
 _PRIMARY_KEY = {"lance-schema:unenforced-primary-key": "true"}
 _READ_BACK = tuple(name for name in (*STRING_COLUMNS, *NUMBER_COLUMNS) if name != FILE_ID)
@@ -36,13 +37,17 @@ _COMPRESSED = {"lance-encoding:compression": "zstd", "lance-encoding:structural-
 """Some rows at a time, not each alone: a third smaller, and reading a row costs the same."""
 
 
-def table_schema(dimensions: int) -> pa.Schema:
-    """The schema for vectors of ``dimensions`` numbers: float16, which halves the disk and keeps the ranking."""
+def table_schema(codec: VectorCodec) -> pa.Schema:
+    """The schema of a table whose vectors are stored by ``codec``."""
     return pa.schema(
         [pa.field(name, pa.string(), nullable=False, metadata=_metadata(name)) for name in STRING_COLUMNS]
         + [pa.field(name, pa.int32(), nullable=False) for name in NUMBER_COLUMNS]
-        + [pa.field(VECTOR, pa.list_(pa.float16(), dimensions), nullable=True)]
+        + [pa.field(VECTOR, _vector_type(codec), nullable=True)]
     )
+
+
+def _vector_type(codec: VectorCodec) -> pa.FixedSizeListType:
+    return pa.list_(pa.from_numpy_dtype(codec.numbers), codec.width)
 
 
 def _metadata(column: str) -> dict[str, str] | None:
@@ -51,8 +56,8 @@ def _metadata(column: str) -> dict[str, str] | None:
     return _COMPRESSED if column in COMPRESSED_COLUMNS else None
 
 
-def to_table(files: Iterable[FileChunks], schema: pa.Schema) -> pa.Table:
-    """The rows of ``files`` in their order.
+def to_table(files: Iterable[FileChunks], codec: VectorCodec) -> pa.Table:
+    """The rows of ``files`` in their order, their vectors stored by ``codec``.
 
     Raises:
         InternalError: a vector has other dimensions than the table, or a number that is not finite.
@@ -64,31 +69,34 @@ def to_table(files: Iterable[FileChunks], schema: pa.Schema) -> pa.Table:
         PATH: [file.ref.path for file, _ in rows],
     }
     chunks = [chunk for _, chunk in rows]
+    schema = table_schema(codec)
     columns = [
-        _vectors(chunks, field.type)
-        if field.name == VECTOR
-        else pa.array(_values(field.name, chunks, derived), field.type)
+        _vectors(chunks, codec) if field.name == VECTOR else pa.array(_values(field.name, chunks, derived), field.type)
         for field in schema
     ]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def to_files(rows: pa.Table) -> dict[FileRef, tuple[StoredChunk, ...]]:
+def to_files(rows: pa.Table, codec: VectorCodec) -> dict[FileRef, tuple[StoredChunk, ...]]:
     """Whole rows of the table as chunks, by file and in order."""
     columns: dict[str, Sequence[Any]] = {name: rows[name].to_numpy().tolist() for name in _READ_BACK}
     columns["ref"] = list(map(FileRef, columns[FOLDER], columns[PATH]))
-    columns[VECTOR] = _vectors_or_none(rows)
+    columns[VECTOR] = _vectors_or_none(rows, codec)
     files: dict[FileRef, list[StoredChunk]] = defaultdict(list)
     for chunk in map(StoredChunk, *(columns[field.name] for field in fields(StoredChunk))):
         files[chunk.ref].append(chunk)
     return {ref: tuple(sorted(chunks, key=lambda chunk: chunk.ordinal)) for ref, chunks in files.items()}
 
 
-def _vectors_or_none(rows: pa.Table) -> list[npt.NDArray[np.float16] | None]:
-    column = rows[VECTOR].combine_chunks()
-    numbers = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, column.type.list_size)  # those that are there
-    present = iter(numbers)
-    return [next(present) if there else None for there in column.is_valid().to_pylist()]
+def vectors_there(rows: pa.Table, codec: VectorCodec) -> npt.NDArray[np.floating]:
+    """The vectors of those rows that have one, of shape (those rows, dimensions)."""
+    numbers = rows[VECTOR].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return decoded(numbers.reshape(-1, codec.width))
+
+
+def _vectors_or_none(rows: pa.Table, codec: VectorCodec) -> list[npt.NDArray[np.floating] | None]:
+    present = iter(vectors_there(rows, codec))
+    return [next(present) if there else None for there in rows[VECTOR].is_valid().to_pylist()]
 
 
 def restated(rows: pa.Table, fates: Mapping[str, Fate]) -> pa.Table:
@@ -109,14 +117,10 @@ def _values(column: str, chunks: Sequence[StoredChunk], derived: dict[str, list[
     return derived[column] if column in derived else [getattr(chunk, column) for chunk in chunks]
 
 
-def _vectors(chunks: Sequence[StoredChunk], column_type: pa.FixedSizeListType) -> pa.Array:
-    dimensions = column_type.list_size
-    values = np.zeros((len(chunks), dimensions), dtype=np.float16)
-    missing = np.zeros(len(chunks), dtype=bool)
-    for row, chunk in enumerate(chunks):
-        if chunk.vector is None:
-            missing[row] = True
-        else:
-            values[row] = checked(chunk.chunk_id, chunk.vector, dimensions)
-    mask = pa.array(missing) if missing.any() else None
-    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), type=column_type, mask=mask)
+def _vectors(chunks: Sequence[StoredChunk], codec: VectorCodec) -> pa.Array:
+    stored = [encoded(chunk, codec) for chunk in chunks]
+    absent = np.zeros(codec.width, codec.numbers)
+    numbers = np.array([absent if one is None else one for one in stored], codec.numbers).reshape(-1)
+    missing = [one is None for one in stored]
+    mask = pa.array(missing) if any(missing) else None
+    return pa.FixedSizeListArray.from_arrays(pa.array(numbers), type=_vector_type(codec), mask=mask)

@@ -32,6 +32,7 @@ from everfind_core.index.store_schema import (
     file_id,
     sql_in,
 )
+from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.index.written_files import check_written, note_written
 from everfind_core.lifecycle import Fate, split_refs
 from everfind_core.model import FileRef
@@ -40,7 +41,7 @@ from everfind_indexer.store import maintenance
 from everfind_indexer.store.errors import store_errors
 from everfind_indexer.store.integrity import check_files, referenced, settle_written
 from everfind_indexer.store.memory import release_unused
-from everfind_indexer.store.schema import restated, table_schema, to_files, to_table
+from everfind_indexer.store.schema import restated, table_schema, to_files, to_table, vectors_there
 
 _KEYS_A_SCAN: Final = 1_000
 _INDEX_CACHE_BYTES: Final = 16 << 20
@@ -52,11 +53,11 @@ _OFFSET_BITS: Final = 32
 class LanceChunkWriter:
     """A :class:`~everfind_core.ports.ChunkWriter` on a LanceDB table. Thread-safe; calls run one after another."""
 
-    def __init__(self, directory: Path, dimensions: int) -> None:
+    def __init__(self, directory: Path, codec: VectorCodec) -> None:
         limit_arenas()
         self._directory = directory.absolute()
-        self._dimensions = dimensions
-        self._schema = table_schema(dimensions)
+        self._codec = codec
+        self._schema = table_schema(codec)
         self._guard = threading.Lock()
         self._cleanup_due = 0.0
         self._table = self._directory / TABLE_DIRECTORY
@@ -79,7 +80,7 @@ class LanceChunkWriter:
         chosen = {file.ref: file for file in files}
         if not chosen:
             return
-        rows = to_table(chosen.values(), self._schema)
+        rows = to_table(chosen.values(), self._codec)
         conditions = _in_parts(FILE_ID, [file_id(ref) for ref in chosen])
         with self._guard, store_errors(self._directory):
             self._commit(conditions, rows)
@@ -100,14 +101,14 @@ class LanceChunkWriter:
             self._commit([sql_in(FOLDER, [folder], field="folder")], self._schema.empty_table())
 
     def vectors(self, keys: Iterable[str]) -> Mapping[str, npt.NDArray[np.floating]]:
-        """The vectors that the store has for these embedding keys: float16 of shape (dimensions,)."""
+        """The vectors that the store has for these embedding keys, of shape (dimensions,)."""
         wanted = list(dict.fromkeys(keys))
         found: dict[str, npt.NDArray[np.floating]] = {}
         with self._guard, store_errors(self._directory):
             if not wanted or not self._dataset.count_rows():
                 return found
             for condition in _in_parts(EMBEDDING_KEY, wanted):
-                found.update(_keyed_vectors(self._scan([EMBEDDING_KEY, VECTOR], condition)))
+                found.update(self._keyed_vectors(self._scan([EMBEDDING_KEY, VECTOR], condition)))
         return found
 
     def embedding_keys(self, folder: str = "") -> Iterator[str]:
@@ -124,13 +125,13 @@ class LanceChunkWriter:
             self._note_written()
 
     def sample_vectors(self, most: int) -> npt.NDArray[np.floating]:
-        """Vectors of at most ``most`` chunks, spread evenly: float16 of shape (chunks, dimensions)."""
+        """Vectors of at most ``most`` chunks, spread evenly, of shape (chunks, dimensions)."""
         with self._guard, store_errors(self._directory):
             rows = self._dataset.count_rows()
             places = np.linspace(0, rows - 1, min(most, rows)).astype(np.int64).tolist() if rows else []
             found = self._dataset.take(places, columns=[EMBEDDING_KEY, VECTOR])
-        vectors = list(_keyed_vectors(found).values())
-        return np.stack(vectors) if vectors else np.empty((0, self._dimensions), np.float16)
+        vectors = list(self._keyed_vectors(found).values())
+        return np.stack(vectors) if vectors else np.empty((0, self._codec.dimensions), np.float16)
 
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         """Per file in the store: number of chunks, and content hash."""
@@ -162,7 +163,7 @@ class LanceChunkWriter:
         found: dict[FileRef, tuple[StoredChunk, ...]] = {}
         with self._guard, store_errors(self._directory):
             for condition in _in_parts(FILE_ID, [file_id(ref) for ref in refs]):
-                found.update(to_files(self._scan(names, condition)))
+                found.update(to_files(self._scan(names, condition), self._codec))
         return found
 
     def unembedded(self) -> Mapping[FileRef, int]:
@@ -215,11 +216,17 @@ class LanceChunkWriter:
         )
         if not dataset.schema.equals(self._schema):
             raise IndexIncompatibleError(
-                f"the table in {self._directory} has other columns or vector dimensions than this everfind writes",
+                f"the table in {self._directory} has other columns or vectors than this everfind writes",
                 hint=REBUILD_HINT,
             )
         check_files(dataset, self._table)
         return dataset
+
+    def _keyed_vectors(self, rows: pa.Table) -> dict[str, npt.NDArray[np.floating]]:
+        present = rows.filter(rows[VECTOR].is_valid())
+        if not present.num_rows:
+            return {}
+        return dict(zip(present[EMBEDDING_KEY].to_pylist(), vectors_there(present, self._codec), strict=True))
 
     def _commit(self, conditions: Sequence[str], rows: pa.Table) -> None:
         """Delete the rows that meet any of the conditions and add ``rows``, in one commit."""
@@ -261,12 +268,3 @@ def _in_parts(column: str, values: Sequence[str]) -> list[str]:
     """Conditions that together name all ``values``, each short enough to plan fast."""
     parts = range(0, len(values), _KEYS_A_SCAN)
     return [sql_in(column, list(values[start : start + _KEYS_A_SCAN])) for start in parts]
-
-
-def _keyed_vectors(rows: pa.Table) -> dict[str, npt.NDArray[np.floating]]:
-    present = rows.filter(rows[VECTOR].is_valid()).combine_chunks()
-    if not present.num_rows:
-        return {}
-    column = present[VECTOR].chunk(0)
-    values = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
-    return dict(zip(present[EMBEDDING_KEY].to_pylist(), values, strict=True))

@@ -9,10 +9,11 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.index.vector_codec import Stored
 from everfind_core.model import Filters
 from everfind_core.ports import StoredChunk
+from everfind_searcher.store.in_memory import ShortenedVectors, VectorsInMemory, passing
 from everfind_searcher.store.postings import Postings
-from everfind_searcher.store.short import ShortVectors
 
 Addresses: TypeAlias = npt.NDArray[np.integer]
 """Rows by where they are: the fragment's number, then 32 bits for the place in it."""
@@ -32,16 +33,13 @@ ROW_BYTES: Final = 350
 class Copy:
     """A fragment's rows, but for those deleted by then.
 
-    ``places`` says which row stands at an offset of the fragment, ``ABSENT`` where none does. ``vectors`` has shape
-    (rows, dimensions), with the column's numbers, and ``short`` stands for them where they stay in memory; ``lengths``
-    are their norms, 0 where a row has no vector. ``postings`` are those of the rows' terms, by the same places.
+    ``places`` says which row stands at an offset of the fragment, ``ABSENT`` where none does. By these places are
+    ``vectors``, and ``postings`` of the rows' terms.
     """
 
     places: Places
     chunks: Sequence[StoredChunk]
-    vectors: npt.NDArray[np.floating]
-    short: ShortVectors | None
-    lengths: npt.NDArray[np.float32]
+    vectors: VectorsInMemory
     postings: Postings | None
     size: int
     """In bytes."""
@@ -51,23 +49,20 @@ class Copy:
         cls,
         places: Places,
         chunks: Sequence[StoredChunk],
-        vectors: npt.NDArray[np.float16],
+        stored: Stored,
         postings: Postings,
         column_bytes: int,
     ) -> Copy:
-        """A copy that stays; ``vectors`` are zero where a row has none, ``column_bytes`` are all else as read."""
-        matrix = vectors.astype(np.float32)
-        short = ShortVectors.of(matrix)
-        lengths = np.linalg.norm(matrix, axis=1)
-        numbers = vectors.nbytes + short.nbytes + lengths.nbytes + places.nbytes + postings.nbytes
-        size = column_bytes + ROW_BYTES * len(chunks) + numbers
-        return cls(places, chunks, vectors, short, lengths, postings, size)
+        """A copy that stays; ``stored`` are zero where a row has no vector, ``column_bytes`` are all else as read."""
+        vectors = ShortenedVectors.of(stored)
+        size = column_bytes + ROW_BYTES * len(chunks) + vectors.nbytes + places.nbytes + postings.nbytes
+        return cls(places, chunks, vectors, postings, size)
 
     @classmethod
-    def passing(cls, vectors: npt.NDArray[np.float32]) -> Copy:
-        """The vectors of a fragment alone, for one question: to shorten them costs more than to compare them."""
-        places = np.arange(len(vectors), dtype=np.int32)
-        return cls(places, (), vectors, None, np.linalg.norm(vectors, axis=1), None, vectors.nbytes)
+    def passing(cls, stored: Stored) -> Copy:
+        """The vectors of some rows alone, for one question."""
+        vectors = passing(stored)
+        return cls(np.arange(len(stored), dtype=np.int32), (), vectors, None, vectors.nbytes)
 
     def at(self, addresses: Addresses) -> Places:
         """The places of rows of this fragment."""

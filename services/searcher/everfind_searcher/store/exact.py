@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,50 +11,40 @@ import numpy.typing as npt
 from everfind_core.errors import InvalidRequestError
 from everfind_searcher.store.best import Rows, Scored
 from everfind_searcher.store.copies import Copy, Places
-from everfind_searcher.store.short import ROUNDING, ShortVectors
+from everfind_searcher.store.in_memory import QueryVector
+from everfind_searcher.store.short import ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Rows of one copy that match; each has a vector.
 
-    ``rows`` are their numbers to whoever asks, ``places`` those in the copy, None for all of it. ``scales`` make
+    ``rows`` are their numbers to whoever asks, ``places`` those in the copy, None for all of it. ``factors`` make
     cosines of the products with a query.
     """
 
     copy: Copy
     rows: Rows
     places: Places | None
-    scales: npt.NDArray[np.float32]
+    factors: npt.NDArray[np.float32]
 
     @classmethod
     def of(cls, copy: Copy, rows: Rows, places: Places) -> Selection:
         """Those of the rows that have a vector."""
-        there = copy.lengths[places] > 0
+        lengths = copy.vectors.lengths
+        there = lengths[places] > 0
         places = places[there]
-        scales = np.float32(1) if copy.short is None else copy.short.scales[places]
-        every = np.array_equal(places, np.arange(len(copy.lengths)))
-        return cls(copy, rows[there], None if every else places, scales / copy.lengths[places])
+        every = np.array_equal(places, np.arange(len(lengths)))
+        return cls(copy, rows[there], None if every else places, copy.vectors.factors(places))
 
     def at(self, which: Rows) -> Rows:
         """The places in the copy of some of the rows."""
         return which if self.places is None else self.places[which]
 
-    def likeness(self, query: npt.NDArray[np.float32], short: ShortVectors) -> npt.NDArray[np.float32]:
-        """What the rows' cosines are in proportion to, but for :meth:`doubt`; ``short`` is the query shortened.
-
-        ``einsum`` keeps to this thread, unlike BLAS, whose threads know of no CPU quota and wait for each other.
-        """
-        found: npt.NDArray[np.float32]
-        if self.copy.short is None:
-            found = np.einsum("ij,j->i", self.copy.vectors, query)
-        else:
-            found = self.copy.short.products(short) * short.scales[0]
-        return (found if self.places is None else found[self.places]) * self.scales
-
-    def doubt(self, short: ShortVectors) -> float:
-        """How far a likeness can be wrong, as a share of the query's length."""
-        return ROUNDING if self.copy.short is None else self.copy.short.doubt(short)
+    def likeness(self, query: QueryVector) -> npt.NDArray[np.float32]:
+        """What the rows' cosines are in proportion to, but for the doubt in their vectors."""
+        found = self.copy.vectors.products(query)
+        return (found if self.places is None else found[self.places]) * self.factors
 
 
 class Nearest:
@@ -67,12 +57,10 @@ class Nearest:
     def __init__(self, selections: Sequence[Selection], query: npt.NDArray[np.float32]) -> None:
         """Compare the query with all rows."""
         self._selections = selections
-        self._query = rounded(query)
-        short = ShortVectors.of(self._query[None])
+        self._query = QueryVector.of(query)
         none = np.zeros(0, np.float32)
-        self._likeness = np.concatenate([none, *(one.likeness(self._query, short) for one in selections)])
-        self._length = float(np.linalg.norm(self._query))
-        self._doubt = max((one.doubt(short) for one in selections), default=0.0) + ROUNDING
+        self._likeness = np.concatenate([none, *(one.likeness(self._query) for one in selections)])
+        self._doubt = max((one.copy.vectors.doubt(self._query) for one in selections), default=0.0) + ROUNDING
         self._starts = np.cumsum([0, *(len(one.rows) for one in selections)])
 
     def best(self, count: int) -> Scored:
@@ -80,20 +68,20 @@ class Nearest:
         least = _last_of_highest(self._likeness, count)
         likely = np.flatnonzero(self._likeness >= least)
         found = self._cosines(likely)
-        enough = (_last_of_highest(found, count) - self._doubt) * self._length
+        enough = (_last_of_highest(found, count) - self._doubt) * self._query.length
         others = np.flatnonzero((self._likeness >= enough) & (self._likeness < least))
         compared = np.concatenate([likely, others])
         chosen, scores = nearest(compared, np.concatenate([found, self._cosines(others)]), count)
         return self._numbers(chosen), scores
 
     def _cosines(self, chosen: Rows) -> npt.NDArray[np.float32]:
-        stored = np.zeros((len(chosen), len(self._query)), np.float32)
+        stored = np.zeros((len(chosen), len(self._query.numbers)), np.float32)
         lengths = np.zeros(len(chosen), np.float32)
         for one, where, own in self._by_selection(chosen):
             places = one.at(own)
-            stored[where] = one.copy.vectors[places]
-            lengths[where] = one.copy.lengths[places]
-        return cosines(stored, lengths, self._query)
+            stored[where] = one.copy.vectors.floats(places)
+            lengths[where] = one.copy.vectors.lengths[places]
+        return cosines(stored, lengths, self._query.numbers)
 
     def _numbers(self, chosen: Rows) -> Rows:
         numbers: Rows = np.zeros(len(chosen), np.uint64)
@@ -107,6 +95,14 @@ class Nearest:
         for owner in np.unique(owners).tolist():
             where = np.flatnonzero(owners == owner)
             yield self._selections[owner], where, chosen[where] - self._starts[owner]
+
+
+def nearest_of_parts(parts: Iterable[Selection], query: npt.NDArray[np.float32], count: int) -> Scored:
+    """The ``count`` nearest of rows that are in memory one part after another, and their cosines."""
+    found = [Nearest([part], query).best(count) for part in parts]
+    none = np.zeros(0, np.uint64), np.zeros(0, np.float32)
+    rows, scores = (np.concatenate(arrays) for arrays in zip(none, *found, strict=True))
+    return nearest(rows, scores, count)
 
 
 def asked_vector(vector: npt.NDArray[np.float32], dimensions: int) -> npt.NDArray[np.float32]:

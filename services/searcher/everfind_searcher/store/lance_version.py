@@ -10,16 +10,22 @@ from typing import Final
 
 import lance
 import numpy as np
+import pyarrow as pa
 
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.index.store_schema import HIT_COLUMNS, TERMS, VECTOR, index_name
 from everfind_core.model import Filters
 from everfind_searcher.store.copies import ABSENT, OFFSETS, Addresses, Copy, Fragment
 from everfind_searcher.store.errors import translate
+from everfind_searcher.store.exact import Selection
 from everfind_searcher.store.filters import condition
-from everfind_searcher.store.rows import chunks, postings, vectors
+from everfind_searcher.store.rows import chunks, postings, stored_vectors
 
 ADDRESS: Final = "_rowaddr"
+
+_ROWS_AT_ONCE: Final = 8_192
+_BATCHES_AHEAD: Final = 2
+_BYTES_AHEAD: Final = 32 << 20
 
 
 class LanceVersion:
@@ -52,10 +58,8 @@ class LanceVersion:
             rows = scanner.to_table().combine_chunks()
             places = np.full(found.physical_rows, ABSENT, dtype=np.int32)
         places[rows[ADDRESS].to_numpy() & np.uint64(OFFSETS)] = np.arange(rows.num_rows, dtype=np.int32)
-        matrix = vectors(rows).copy()
-        matrix[rows[VECTOR].is_null().to_numpy(zero_copy_only=False)] = 0
         columns = rows.select(HIT_COLUMNS)
-        return Copy.of(places, chunks(columns), matrix, postings(rows), columns.nbytes)
+        return Copy.of(places, chunks(columns), stored_vectors(rows), postings(rows), columns.nbytes)
 
     def is_settled(self) -> bool:
         """Whether the structure that BM25 asks covers all rows, and none that was replaced or removed."""
@@ -72,6 +76,23 @@ class LanceVersion:
             found = self.dataset.scanner(columns=[], filter=matching, with_row_address=True).to_table()
         addresses: Addresses = found[ADDRESS].to_numpy()
         return addresses
+
+    def vectors(self, matching: str | None) -> Iterator[Selection]:
+        """The rows that meet a condition, with their vectors: so many at a time that they take little memory."""
+        with self._errors():
+            scanner = self.dataset.scanner(
+                columns=[VECTOR],
+                filter=matching,
+                with_row_address=True,
+                batch_size=_ROWS_AT_ONCE,
+                batch_readahead=_BATCHES_AHEAD,
+                fragment_readahead=1,
+                io_buffer_size=_BYTES_AHEAD,
+            )
+            for batch in scanner.to_batches():
+                rows = pa.Table.from_batches([batch])
+                places = np.arange(rows.num_rows, dtype=np.int32)
+                yield Selection.of(Copy.passing(stored_vectors(rows)), rows[ADDRESS].to_numpy(), places)
 
     def _fragment(self, number: int) -> lance.LanceFragment:
         found = self.dataset.get_fragment(number)

@@ -14,6 +14,7 @@ from everfind_core.files.whole import FileStamp, file_stamp
 from everfind_core.index.manifest import REBUILD_HINT
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.index.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
+from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.index.written_files import check_written
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.lance_version import LanceVersion
@@ -21,6 +22,7 @@ from everfind_searcher.store.missing import missing
 from everfind_searcher.store.questions import SnapshotReader
 from everfind_searcher.store.remote import remote_table
 from everfind_searcher.store.resident import ResidentRows
+from everfind_searcher.store.rows import codec_of
 from everfind_searcher.store.snapshot import LanceSnapshot
 
 _INDEX_CACHE_BYTES: Final = 512 << 20
@@ -31,10 +33,10 @@ _NUMBERS_BELOW: Final = (1 << 64) - 1
 
 
 class _Opened(NamedTuple):
-    """A version of the table, and how many numbers its vectors have."""
+    """A version of the table, and what stored its vectors."""
 
     version: LanceVersion
-    dimensions: int
+    codec: VectorCodec
     stamp: FileStamp | None
     """Of the file that is this version, taken before it was read; None where it is in an object store."""
 
@@ -74,7 +76,7 @@ class LanceChunkReader(SnapshotReader):
 
     def _of(self, opened: _Opened) -> LanceSnapshot:
         self._resident.follow(opened.version)
-        return LanceSnapshot(opened.version, self._resident, dimensions=opened.dimensions)
+        return LanceSnapshot(opened.version, self._resident, codec=opened.codec)
 
     def _newest(self) -> _Opened:
         opened = self._opened
@@ -119,9 +121,11 @@ class LanceChunkReader(SnapshotReader):
             raise IndexIncompatibleError(
                 f"the table in {self._directory} lacks the column {min(absent)}", hint=REBUILD_HINT
             )
-        version = LanceVersion(dataset, self._directory)
+        codec = codec_of(schema)
+        if codec is None:
+            raise IndexIncompatibleError(f"the table in {self._directory} has other vectors", hint=REBUILD_HINT)
         seen = stamp if dataset.version == newest else None  # of one that came meanwhile nothing is known
-        return _Opened(version, schema.field(VECTOR).type.list_size, seen)
+        return _Opened(LanceVersion(dataset, self._directory), codec, seen)
 
     def _dataset_of(self, table: Path) -> lance.LanceDataset:
         remote = remote_table(self._directory)

@@ -121,7 +121,7 @@ class ResidentRows:
                 positions = np.flatnonzero(fragments == number)
                 places = copies[number].at(addresses[positions])
                 positions = positions[places != ABSENT]
-                into[positions] = copies[number].vectors[places[places != ABSENT]]
+                into[positions] = copies[number].vectors.floats(places[places != ABSENT])
                 there[positions] = True
         return there
 

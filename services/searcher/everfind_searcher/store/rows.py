@@ -26,6 +26,7 @@ from everfind_core.index.store_schema import (
     TERMS,
     VECTOR,
 )
+from everfind_core.index.vector_codec import Stored, VectorCodec, decoded
 from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
 from everfind_searcher.store.postings import Postings
@@ -54,12 +55,26 @@ def chunks(rows: pa.Table) -> list[StoredChunk]:
     return list(map(StoredChunk, *(columns[name] for name in _FIELDS)))
 
 
-def vectors(rows: pa.Table) -> npt.NDArray[np.float16]:
-    """The rows' vectors, of shape (rows, dimensions); where a row has none, numbers that mean nothing."""
+def codec_of(schema: pa.Schema) -> VectorCodec | None:
+    """What stored a table's vectors; None if no everfind of this format did."""
+    column = schema.field(VECTOR).type
+    if not pa.types.is_fixed_size_list(column):
+        return None
+    return VectorCodec.of_stored(np.dtype(column.value_type.to_pandas_dtype()), column.list_size)
+
+
+def stored_vectors(rows: pa.Table) -> Stored:
+    """The rows' vectors as they are stored, of shape (rows, width); zero where a row has none."""
     column = rows[VECTOR].combine_chunks()
-    dimensions = column.type.list_size
-    numbers: npt.NDArray[np.float16] = column.values.to_numpy(zero_copy_only=False).reshape(-1, dimensions)
-    return numbers[column.offset : column.offset + len(column)]
+    numbers = column.values.to_numpy(zero_copy_only=False).reshape(-1, column.type.list_size)
+    stored: Stored = numbers[column.offset : column.offset + len(column)].copy()
+    stored[column.is_null().to_numpy(zero_copy_only=False)] = 0
+    return stored
+
+
+def vectors(rows: pa.Table) -> npt.NDArray[np.floating]:
+    """The same to compute with, of shape (rows, dimensions)."""
+    return decoded(stored_vectors(rows))
 
 
 def postings(rows: pa.Table) -> Postings:
@@ -82,6 +97,6 @@ def _values(column: pa.ChunkedArray) -> Sequence[Any]:
     return values
 
 
-def _vectors_or_none(rows: pa.Table) -> list[npt.NDArray[np.float16] | None]:
+def _vectors_or_none(rows: pa.Table) -> list[npt.NDArray[np.floating] | None]:
     present = rows[VECTOR].is_valid().to_pylist()
     return [vector if there else None for vector, there in zip(vectors(rows), present, strict=True)]

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import simsimd
 
-_MOST: Final = 127
+from everfind_core.index.vector_codec import Int8Vectors, Stored
+
 ROUNDING: Final = 1e-5
 """What single precision can add to an error, of vectors of length 1."""
 
@@ -28,19 +29,33 @@ class ShortVectors:
 
     @classmethod
     def of(cls, matrix: npt.NDArray[np.float32]) -> ShortVectors:
-        """Those of ``matrix``, of shape (rows, dimensions)."""
-        scales = np.abs(matrix).max(axis=1, initial=0.0) / np.float32(_MOST)
-        divisors = np.where(scales > 0, scales, np.float32(1))[:, None]
-        numbers = np.rint(matrix / divisors).astype(np.int8)
-        differences = np.linalg.norm(matrix - numbers * divisors, axis=1)
+        """Those of ``matrix``, of shape (rows, dimensions), whose numbers are of half precision."""
+        short = Int8Vectors.of(matrix)
+        differences = np.linalg.norm(matrix - short.floats(), axis=1)
         lengths = np.linalg.norm(matrix, axis=1)
         shares = differences[lengths > 0] / lengths[lengths > 0]
-        return cls(numbers, scales, float(shares.max(initial=0.0)) + ROUNDING)
+        return cls(short.numbers, short.scales, float(shares.max(initial=0.0)) + ROUNDING)
+
+    @classmethod
+    def stored(cls, stored: Stored) -> ShortVectors:
+        """Those that a store has in eight bits: they stand for nothing but themselves."""
+        short = Int8Vectors.unpacked(stored)
+        return cls(short.numbers, short.scales, ROUNDING)
 
     @property
     def nbytes(self) -> int:
         """What they take in memory."""
         return self.numbers.nbytes + self.scales.nbytes
+
+    def lengths(self) -> npt.NDArray[np.float32]:
+        """The norm of each row as it stands here."""
+        squares = np.einsum("ij,ij->i", self.numbers, self.numbers, dtype=np.int64)
+        lengths: npt.NDArray[np.float32] = self.scales * np.sqrt(squares).astype(np.float32)
+        return lengths
+
+    def floats(self, rows: npt.NDArray[np.integer] | slice) -> npt.NDArray[np.float32]:
+        """Some rows as they stand here."""
+        return self.numbers[rows] * self.scales[rows][:, None]
 
     def products(self, query: ShortVectors) -> npt.NDArray[np.float32]:
         """The dot product of each row's whole numbers with those of ``query``, which is one row.

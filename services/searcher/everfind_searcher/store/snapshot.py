@@ -29,13 +29,15 @@ from everfind_core.index.store_schema import (
     sql_in,
     sql_string,
 )
+from everfind_core.index.vector_codec import VectorCodec
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import Addresses
 from everfind_searcher.store.errors import translate
-from everfind_searcher.store.exact import asked_vector, cosines, nearest, rounded
+from everfind_searcher.store.exact import asked_vector, cosines, nearest, nearest_of_parts, rounded
 from everfind_searcher.store.filters import condition
 from everfind_searcher.store.lance_version import ADDRESS, LanceVersion
 from everfind_searcher.store.resident import ResidentRows
@@ -49,13 +51,13 @@ class LanceSnapshot:
     """A :class:`~everfind_core.ports.ChunkSnapshot` of one version. Thread-safe.
 
     The store says which rows match. What stands in them comes from ``resident`` where it has them, and how near they
-    are where it has all of them; how well they match by words always comes from the store. ``dimensions`` are those of
-    the table's vectors: each look at a schema keeps some memory, so that it is the reader's, once a version.
+    are where it has all of them; how well they match by words always comes from the store. ``codec`` has stored the
+    table's vectors: each look at a schema keeps some memory, so that it is the reader's, once a version.
     """
 
-    def __init__(self, version: LanceVersion, resident: ResidentRows, *, dimensions: int) -> None:
+    def __init__(self, version: LanceVersion, resident: ResidentRows, *, codec: VectorCodec) -> None:
         self._version = version
-        self._dimensions = dimensions
+        self._codec = codec
         self._resident = resident
 
     def generation(self) -> int:
@@ -68,7 +70,7 @@ class LanceSnapshot:
         Raises:
             InvalidRequestError: ``vector`` has other dimensions than the table or is not finite, or a filter is wrong.
         """
-        query = asked_vector(vector, self._dimensions)
+        query = asked_vector(vector, self._codec.dimensions)
         if limit < 1 or not query.any():
             return ()
         matching = condition(where)
@@ -76,6 +78,8 @@ class LanceSnapshot:
             return whole.semantic(query, limit, where)
 
         def find(count: int) -> Scored:
+            if self._codec.kind is VectorType.INT8:
+                return nearest_of_parts(self._version.vectors(matching), query, count)
             near = {"column": VECTOR, "q": query, "k": REFINE_FACTOR * count, "metric": METRIC, "nprobes": PROBES}
             found = self._scan(columns=[_DISTANCE], nearest=near, filter=matching, prefilter=True)
             return self._compare(found[ADDRESS].to_numpy(), query, count)

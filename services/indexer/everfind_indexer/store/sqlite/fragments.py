@@ -9,9 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
 from everfind_core.index.sqlite_schema import (
     COLUMNS,
     FIELDS,
@@ -22,8 +19,10 @@ from everfind_core.index.sqlite_schema import (
     pack_postings,
     values_of,
 )
+from everfind_core.index.vector_codec import VectorCodec, decoded
 from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
+from everfind_indexer.store.encoding import encoded
 
 LIVE: Final = (
     "address >> 32 IN (SELECT fragment FROM fragments WHERE removed IS NULL) "
@@ -42,21 +41,26 @@ _PARTS: Final = ("chunks", "texts", "vectors", "removals")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as it is stored; ``vector`` is little-endian float16, None while it waits."""
+    """A row as it is stored; ``vector`` is None while it waits."""
 
     values: tuple[Any, ...]
     texts: tuple[str, ...]
     vector: bytes | None
 
     @classmethod
-    def of(cls, chunk: StoredChunk, vector: npt.NDArray[np.float16] | None) -> Row:
-        """The row of a chunk, whose own vector is left aside."""
-        texts = (chunk.text, chunk.terms, chunk.names, chunk.symbols)
-        return cls(values_of(chunk), texts, None if vector is None else vector.astype("<f2").tobytes())
+    def of(cls, chunk: StoredChunk, codec: VectorCodec) -> Row:
+        """The row of a chunk.
 
-    def chunk(self) -> StoredChunk:
-        """The chunk of the row, its vector as float16."""
-        vector = None if self.vector is None else np.frombuffer(self.vector, "<f2")
+        Raises:
+            InternalError: its vector cannot be stored.
+        """
+        texts = (chunk.text, chunk.terms, chunk.names, chunk.symbols)
+        vector = encoded(chunk, codec)
+        return cls(values_of(chunk), texts, None if vector is None else vector.tobytes())
+
+    def chunk(self, codec: VectorCodec) -> StoredChunk:
+        """The chunk of the row."""
+        vector = None if self.vector is None else decoded(codec.from_bytes(self.vector))[0]
         return chunk_of(self.values, FileRef(self.values[1], self.values[2]), self.texts, vector)
 
 

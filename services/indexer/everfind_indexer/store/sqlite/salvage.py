@@ -8,7 +8,7 @@ from pathlib import Path
 
 from everfind_core.errors import IndexDamagedError
 from everfind_core.index.sqlite_files import connect, opened_for_reading, sqlite_errors
-from everfind_core.index.sqlite_schema import DATABASE, DIMENSIONS, GENERATION, GONE, OLDEST, ROWS
+from everfind_core.index.sqlite_schema import DATABASE, GENERATION, GONE, OLDEST, ROWS, codec_of
 from everfind_indexer.store.sqlite.creation import create_table
 from everfind_indexer.store.sqlite.fragments import drop_fragments, live_rows
 from everfind_indexer.store.sqlite.integrity import whole_rows
@@ -26,11 +26,11 @@ def salvage_table(source: Path, target: Path) -> int:
     """
     try:
         with opened_for_reading(source) as db:
-            generation, dimensions = fact(db, GENERATION), fact(db, DIMENSIONS)
+            generation, codec = fact(db, GENERATION), codec_of(db)
             numbers = [number for (number,) in db.execute("SELECT fragment FROM fragments WHERE removed IS NULL")]
     except IndexDamagedError:
         return 0
-    create_table(target, dimensions)
+    create_table(target, codec)
     with (
         opened_for_reading(source) as db,
         sqlite_errors(target, write=True),

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from everfind_core.index.sqlite_files import connect, sqlite_errors
 from everfind_core.index.sqlite_schema import COLUMNS, DATABASE, GENERATION
+from everfind_core.index.vector_codec import VectorCodec, decoded
 from everfind_core.lifecycle import Fate, join_refs, split_refs
 from everfind_core.model import FileRef
 from everfind_core.ports import FileChunks, StoredChunk
-from everfind_indexer.store.halves import checked
 from everfind_indexer.store.sqlite import upkeep
 from everfind_indexer.store.sqlite.creation import check_table, create_table
 from everfind_indexer.store.sqlite.fragments import LIVE, Row, read_rows
@@ -33,18 +33,18 @@ _OF_FILE: Final = f"folder = ? AND path = ? AND {LIVE}"
 class SqliteChunkWriter:
     """A :class:`~everfind_core.ports.ChunkWriter` on one SQLite file. Thread-safe; calls run one after another."""
 
-    def __init__(self, directory: Path, dimensions: int) -> None:
+    def __init__(self, directory: Path, codec: VectorCodec) -> None:
         self._directory = directory.absolute()
-        self._dimensions = dimensions
+        self._codec = codec
         self._guard = threading.Lock()
         self._cleanup_due = 0.0
         if not (self._directory / DATABASE).exists():
-            create_table(self._directory, dimensions)
+            create_table(self._directory, codec)
         with sqlite_errors(self._directory, write=True):
             self._db = connect(self._directory, write=True)
             weakref.finalize(self, self._db.close)
             try:
-                check_table(self._db, self._directory, dimensions)
+                check_table(self._db, self._directory, codec)
                 self._generation = fact(self._db, GENERATION)
             except BaseException:
                 self._db.close()
@@ -58,7 +58,7 @@ class SqliteChunkWriter:
             StorageError, IndexDamagedError, IndexLockedError: nothing of ``files`` is written.
         """
         chosen = {file.ref: file for file in files}
-        rows = [self._row(chunk) for file in chosen.values() for chunk in file.chunks]
+        rows = [Row.of(chunk, self._codec) for file in chosen.values() for chunk in file.chunks]
         if chosen:
             with self._commit() as commit:
                 commit.remove(address for ref in chosen for address in self._addresses(_OF_FILE, ref))
@@ -78,7 +78,7 @@ class SqliteChunkWriter:
             commit.remove([address for (address,) in found])
 
     def vectors(self, keys: Iterable[str]) -> Mapping[str, npt.NDArray[np.floating]]:
-        """The vectors that the store has for these embedding keys: float16 of shape (dimensions,)."""
+        """The vectors that the store has for these embedding keys, of shape (dimensions,)."""
         found: dict[str, npt.NDArray[np.floating]] = {}
         with self._reading():
             for part in _in_parts(list(dict.fromkeys(keys))):
@@ -107,7 +107,7 @@ class SqliteChunkWriter:
             self._db.execute("VACUUM")
 
     def sample_vectors(self, most: int) -> npt.NDArray[np.floating]:
-        """Vectors of at most ``most`` chunks, spread evenly: float16 of shape (chunks, dimensions)."""
+        """Vectors of at most ``most`` chunks, spread evenly, of shape (chunks, dimensions)."""
         with self._reading():
             rows = [address for (address,) in self._db.execute(f"SELECT address FROM chunks WHERE {LIVE}")]  # noqa: S608 - constants only
             rows.sort()
@@ -115,7 +115,7 @@ class SqliteChunkWriter:
             found: dict[str, npt.NDArray[np.floating]] = {}
             for part in _in_parts([rows[place] for place in places]):
                 found.update(self._keyed_vectors(f"address IN ({', '.join('?' * len(part))})", part))
-        return np.stack(list(found.values())) if found else np.empty((0, self._dimensions), np.float16)
+        return np.stack(list(found.values())) if found else np.empty((0, self._codec.dimensions), np.float16)
 
     def chunk_counts(self) -> Mapping[FileRef, tuple[int, str]]:
         """Per file in the store: number of chunks, and content hash."""
@@ -142,7 +142,8 @@ class SqliteChunkWriter:
         files: dict[FileRef, list[StoredChunk]] = defaultdict(list)
         with self._reading():
             for ref in refs:
-                files[ref] += (row.chunk() for _, row in read_rows(self._db, _OF_FILE, (ref.folder, ref.path)))
+                rows = read_rows(self._db, _OF_FILE, (ref.folder, ref.path))
+                files[ref] += (row.chunk(self._codec) for _, row in rows)
         return {ref: tuple(sorted(found, key=lambda chunk: chunk.ordinal)) for ref, found in files.items() if found}
 
     def unembedded(self) -> Mapping[FileRef, int]:
@@ -177,10 +178,6 @@ class SqliteChunkWriter:
         with self._guard:
             self._db.close()
 
-    def _row(self, chunk: StoredChunk) -> Row:
-        vector = None if chunk.vector is None else checked(chunk.chunk_id, chunk.vector, self._dimensions)
-        return Row.of(chunk, vector)
-
     def _addresses(self, condition: str, ref: FileRef) -> Iterator[int]:
         found = self._db.execute(f"SELECT address FROM chunks WHERE {condition}", (ref.folder, ref.path))  # noqa: S608 - constants only
         return (address for (address,) in found.fetchall())
@@ -192,7 +189,7 @@ class SqliteChunkWriter:
             f"SELECT embedding_key, data FROM chunks JOIN vectors USING (address) WHERE {condition}",  # noqa: S608 - constants only
             values,
         )
-        return ((key, np.frombuffer(data, "<f2")) for key, data in found)
+        return ((key, decoded(self._codec.from_bytes(data))[0]) for key, data in found)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -10,13 +10,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.index.sqlite_schema import COLUMNS, DIMENSIONS, NAMES, TERMS, TEXTS, chunk_of
+from everfind_core.index.sqlite_schema import COLUMNS, NAMES, TERMS, TEXTS, chunk_of, codec_of
+from everfind_core.index.vector_codec import VectorCodec, decoded
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import OFFSETS
-from everfind_searcher.store.exact import Nearest, Selection, asked_vector, nearest
+from everfind_searcher.store.exact import Selection, asked_vector, nearest_of_parts
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.sqlite.version import SqliteVersion, shared_chunks, stored_postings
 
@@ -44,17 +45,14 @@ class SqliteSnapshot:
         Raises:
             InvalidRequestError: ``vector`` has other dimensions than the table or is not finite, or a filter is wrong.
         """
-        query = asked_vector(vector, self._dimensions())
+        query = asked_vector(vector, self._codec().dimensions)
         if limit < 1 or not query.any():
             return ()
         if (whole := self._resident.whole(self._version)) is not None:
             return whole.semantic(query, limit, where)
 
         def find(count: int) -> Scored:
-            found = [Nearest([one], query).best(count) for one in self._selections(where)]
-            none = np.zeros(0, np.uint64), np.zeros(0, np.float32)
-            addresses, scores = (np.concatenate(arrays) for arrays in zip(none, *found, strict=True))
-            return nearest(addresses, scores, count)
+            return nearest_of_parts(self._selections(where), query, count)
 
         return best(find, self._chunks, limit)
 
@@ -81,7 +79,8 @@ class SqliteSnapshot:
                 "WHERE folder = ? AND path = ?",
                 (ref.folder, ref.path),
             ).fetchall()
-            chunks = [_whole_chunk(ref, row[1:]) for row in found if self._is_live(row[0])]
+            codec = codec_of(db)
+            chunks = [_whole_chunk(ref, row[1:], codec) for row in found if self._is_live(row[0])]
         return sorted(chunks, key=lambda chunk: chunk.ordinal)
 
     def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
@@ -105,10 +104,9 @@ class SqliteSnapshot:
         found = self._read(addresses, "text, symbols")
         return sorted(found, key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
 
-    def _dimensions(self) -> int:
+    def _codec(self) -> VectorCodec:
         with self._version.reading() as db:
-            (dimensions,) = db.execute("SELECT value FROM facts WHERE name = ?", (DIMENSIONS,)).fetchone()
-        return int(dimensions)
+            return codec_of(db)
 
     def _score(self, field: int, tokens: Sequence[str], count: int, where: Filters) -> Scored:
         passing = np.concatenate([np.zeros(0, bool), *self._version.passing(where).values()])
@@ -156,7 +154,7 @@ def _rows_at(db: sqlite3.Connection, addresses: Sequence[int], texts: str) -> di
     return {address: row for address, *row in db.execute(statement, addresses)}
 
 
-def _whole_chunk(ref: FileRef, row: Sequence[Any]) -> StoredChunk:
+def _whole_chunk(ref: FileRef, row: Sequence[Any], codec: VectorCodec) -> StoredChunk:
     middle = len(COLUMNS)
-    vector = None if row[-1] is None else np.frombuffer(row[-1], "<f2")
+    vector = None if row[-1] is None else decoded(codec.from_bytes(row[-1]))[0]
     return chunk_of(row[:middle], ref, row[middle:-1], vector)

@@ -17,11 +17,13 @@ from everfind_core.index.sqlite_schema import (
     OLDEST,
     TERMS,
     chunk_of,
+    codec_of,
     first_address,
     unpack_lengths,
     unpack_postings,
 )
 from everfind_core.index.store_errors import damaged
+from everfind_core.index.vector_codec import Stored
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import StoredChunk
 from everfind_searcher.remembered import Remembered
@@ -78,18 +80,18 @@ class SqliteVersion:
                 "WHERE address >= ? AND address < ? ORDER BY address",
                 _borders(fragment),
             ).fetchall()
-            matrix = self._vectors(db, fragment, len(self.parts[fragment].live))
+            vectors = _vectors(db, fragment, len(self.parts[fragment].live))
             postings = _postings(db, fragment, self.parts[fragment].lengths[TERMS])
         chunks = shared_chunks(rows)
         texts = int(_CHARACTER_BYTES * sum(len(chunk.text) for chunk in chunks))
         places = np.arange(len(chunks), dtype=np.int32)
-        return Copy.of(places, chunks, matrix.astype(np.float16), postings, texts + ROW_BYTES * len(chunks))
+        return Copy.of(places, chunks, vectors, postings, texts + ROW_BYTES * len(chunks))
 
     def vectors(self, fragment: int) -> Copy:
         """The same without what stands in the rows."""
         rows = len(self.parts[fragment].live)
         with self.reading() as db:
-            return Copy.passing(self._vectors(db, fragment, rows))
+            return Copy.passing(_vectors(db, fragment, rows))
 
     def rows(self, where: Filters) -> Addresses:
         """The rows that pass ``where``, ascending."""
@@ -159,18 +161,6 @@ class SqliteVersion:
             masks[number] = meeting & part.live
         return masks
 
-    def _vectors(self, db: sqlite3.Connection, fragment: int, rows: int) -> npt.NDArray[np.float32]:
-        """The vectors of a fragment's rows, zero where a row has none."""
-        (dimensions,) = db.execute("SELECT value FROM facts WHERE name = 'dimensions'").fetchone()
-        found = db.execute(
-            "SELECT address, data FROM vectors WHERE address >= ? AND address < ?", _borders(fragment)
-        ).fetchall()
-        matrix = np.zeros((rows, dimensions), dtype=np.float32)
-        places = np.array([address for address, _ in found], dtype=np.uint64) & np.uint64(OFFSETS)
-        numbers = np.frombuffer(b"".join(data for _, data in found), "<f2").reshape(-1, dimensions)
-        matrix[places] = numbers
-        return matrix
-
 
 def read_parts(db: sqlite3.Connection, known: Mapping[int, Part]) -> Mapping[int, Part]:
     """The fragments of the newest generation; what is ``known`` of their lengths is not read again."""
@@ -188,6 +178,17 @@ def read_parts(db: sqlite3.Connection, known: Mapping[int, Part]) -> Mapping[int
         lengths = before.lengths if before and before.digest == digest else _lengths(db, number)
         parts[number] = Part(digest, lengths, live)
     return parts
+
+
+def _vectors(db: sqlite3.Connection, fragment: int, rows: int) -> Stored:
+    """The stored vectors of a fragment's rows, zero where a row has none."""
+    codec = codec_of(db)
+    statement = "SELECT address, data FROM vectors WHERE address >= ? AND address < ?"
+    found = db.execute(statement, _borders(fragment)).fetchall()
+    places = np.array([address for address, _ in found], dtype=np.uint64) & np.uint64(OFFSETS)
+    stored: Stored = np.zeros((rows, codec.width), codec.numbers)
+    stored[places] = codec.from_bytes(b"".join(data for _, data in found))
+    return stored
 
 
 def stored_postings(db: sqlite3.Connection, fragment: int, field: int, token: str) -> Matches | None:
