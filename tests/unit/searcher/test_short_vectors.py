@@ -21,7 +21,7 @@ NO_POSTINGS = Postings.counted([], np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def kept(stored: npt.NDArray[np.float16], column_bytes: int = 0) -> Copy:
-    return Copy.of(np.arange(len(stored), dtype=np.int32), [], stored, NO_POSTINGS, column_bytes)
+    return Copy.of([], stored, NO_POSTINGS, column_bytes)
 
 
 def matrix(rows: int, seed: int, spread: float) -> npt.NDArray[np.float16]:
@@ -95,4 +95,4 @@ def test_no_rows_have_no_nearest() -> None:
 def test_size_counts_both_forms_of_vectors() -> None:
     stored = matrix(10, 1, 0)
     copy = kept(stored, 1_000)
-    assert copy.size == 1_000 + NO_POSTINGS.nbytes + 10 * (2 * DIMENSIONS + DIMENSIONS + 4 + 4 + 4)
+    assert copy.size == 1_000 + NO_POSTINGS.nbytes + 10 * (2 * DIMENSIONS + DIMENSIONS + 4 + 4)

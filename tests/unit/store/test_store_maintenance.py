@@ -169,9 +169,10 @@ def test_dead_rows_count_in_scores_only_until_a_run_over_whole_folders(directory
 
 @pytest.mark.parametrize("later", [0, 1, 3])
 def test_rows_of_a_fragment_that_went_as_a_whole_count_in_no_score(
-    directory: Path, writer: ChunkWriter, tmp_path: Path, later: int
+    directory: Path, writer: ChunkWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: int
 ) -> None:
-    """Once a run over whole folders has ended: ``later`` runs over a few files leave them in the lexical segment."""
+    """Once a run over whole folders has ended: ``later`` runs over a few files leave them in a large segment."""
+    monkeypatch.setattr(maintenance, "GONE_ROWS", 5)
     kept = [file("f", f"{n}", f"{'rare' if n < 3 else 'common'} {text}") for n, text in enumerate(random_texts(30, 1))]
     gone = [file("g", f"{n}", f"rare {text} {text}") for n, text in enumerate(random_texts(20, 2))]
     saved = [file("f", f"saved{n}", "saved") for n in range(later)]
@@ -199,9 +200,13 @@ def test_rows_of_a_fragment_that_went_as_a_whole_count_in_no_score(
     assert writer.generation() == before
 
 
+@pytest.mark.parametrize("few", [0, 10])
 def test_rows_of_a_gone_fragment_go_without_the_large_segments_being_written_anew(
-    directory: Path, writer: ChunkWriter, monkeypatch: pytest.MonkeyPatch
+    directory: Path, writer: ChunkWriter, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
+    """Those of the terms, which readers count in memory, as soon as the segments to merge are small."""
+    monkeypatch.setattr(maintenance, "GONE_ROWS", few)
+
     def large() -> set[str]:
         return {index.segments[0].uuid for index in layout(directory).indices if index.name in LEXICAL}
 
@@ -217,7 +222,9 @@ def test_rows_of_a_gone_fragment_go_without_the_large_segments_being_written_ane
             writer.maintain(finish=True)
     writer.replace([file("g", "a", "other")])
     writer.maintain(finish=True)
-    assert [index.name for index in layout(directory).naming_gone(TOKEN_COLUMNS) if len(index.segments) == 3]
+    naming_gone = layout(directory).naming_gone(TOKEN_COLUMNS)
+    assert [index.name for index in naming_gone if len(index.segments) == 3]
+    assert ("terms_idx" in {index.name for index in naming_gone}) == (not few)
     writer.maintain(finish=True, exact=True)
     assert layout(directory).naming_gone(TOKEN_COLUMNS) == []
     assert [segments(directory)[name] for name in LEXICAL] == [2, 2]

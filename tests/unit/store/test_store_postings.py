@@ -26,7 +26,7 @@ def inverted(rows: Sequence[Sequence[str]]) -> Postings:
 
 def bm25(rows: Sequence[Sequence[str]], live: Sequence[bool], query: Sequence[str]) -> list[float]:
     """By the formula, in double precision."""
-    counted = [row for row, there in zip(rows, live, strict=True) if there]
+    counted = [row for row, there in zip(rows, live, strict=True) if there and row]
     average = sum(map(len, counted)) / len(counted) if any(counted) else 1.0
     scores = [0.0] * len(rows)
     for term in query:
@@ -62,7 +62,7 @@ def test_the_best_rows_are_those_of_the_formula(
     mask = np.array(live, dtype=bool) & np.array(passing, dtype=bool)
     scorer = TermScorer([one.lengths for one in postings], np.array(live, dtype=bool))
     found, scores = scorer.best([one.find for one in postings], query, mask, count)
-    wanted = bm25(rows, live, query) if any(live) else []
+    wanted = bm25(rows, live, query)
     matching = sorted((score for score, there in zip(wanted, mask, strict=False) if there and score > 0), reverse=True)
     assert scores.tolist() == pytest.approx(matching[:count], rel=1e-4)
     assert [wanted[row] for row in found.tolist()] == pytest.approx(scores.tolist(), rel=1e-4)

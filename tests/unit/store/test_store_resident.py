@@ -41,7 +41,9 @@ FILTERS = (
     Filters(exclude=("2*",), kinds=("function",)),
 )
 MUCH = 1 << 30
-EDITS = st.lists(st.sampled_from(("replace", "replace", "delete", "folder", "maintain", "finish", "exact")), max_size=8)
+EDITS = st.lists(
+    st.sampled_from(("save", "save", "save", "replace", "delete", "folder", "maintain", "finish", "exact")), max_size=8
+)
 
 
 def open_dataset(directory: Path) -> lance.LanceDataset:
@@ -57,11 +59,14 @@ def edit(writer: ChunkWriter, kind: str, choose: random.Random) -> None:
     names = [f"{choose.randrange(30)}" for _ in range(choose.randint(1, 6))]
     folder = choose.choice("fg")
     match kind:
-        case "replace":
+        case "replace" | "save":
             language, what = choose.choice(("python", "")), choose.choice(("function", ""))
             texts = [random_texts(choose.randint(1, 4), choose.randrange(10**6)) for _ in names]
+            texts[0][-1] = choose.choice((texts[0][-1], ""))
             files = zip(names, texts, strict=True)
             writer.replace([file(folder, name, *found, language=language, kind=what) for name, found in files])
+            if kind == "save":
+                writer.maintain(finish=True)
         case "delete":
             writer.replace([FileChunks(FileRef(folder, name)) for name in names])
         case "folder":
@@ -96,7 +101,7 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
     choose = random.Random(seed)
     kept, empty = ResidentRows(MUCH), ResidentRows(0)
     versions: list[tuple[lance.LanceDataset, list[Sequence[ScoredChunk]]]] = []
-    for kind in ["replace", *kinds, "replace"]:
+    for kind in ["replace", *kinds, "save"]:
         edit(writer, kind, choose)
         dataset = open_dataset(directory)
         stored = answers(snapshot_of(dataset, empty, directory))
@@ -105,7 +110,7 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
         kept.load(version)
         whole = kept.whole(version)
         assert whole is not None
-        if kind == "exact":
+        if kind in ("save", "exact"):
             assert whole.lexical(["w1"], 20, EVERYTHING) is not None
         for n, where in enumerate(FILTERS):
             exact = [found.score for found in snapshot_of(dataset, kept, directory).semantic(unit(n), 20, where)]

@@ -11,7 +11,9 @@ of a second of processor time for 20,000 rows, and more for readers that hold th
 whole folders does it (``exact``: scores are those of a fresh table), one over a few saved files leaves it to the next
 that does. Rows that come and go with the same file do not pile up: a fragment that is all dead is gone at once.
 Its terms go from the segments over it and others when those are merged with one more, or made anew: at 20,000 rows
-.3 and .5 seconds of processor time, and only where a segment names such a fragment.
+.3 and .5 seconds of processor time, and only where a segment names such a fragment. Where the segments from there on
+are small, the end of a run over few files does it, too (some 30 ms): readers that hold all rows in memory can count as
+BM25 does only where it counts rows of fragments that are there.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from everfind_core.index.store_schema import (
     BTREE_COLUMNS,
     METRIC,
     PARTITIONS,
+    TERMS,
     TOKEN_COLUMNS,
     TOKENS,
     VECTOR,
@@ -52,6 +55,9 @@ SMALL_FRAGMENTS: Final = 32
 DEAD_SHARE: Final = 0.2
 EXACT_ROWS: Final = 100_000
 """Live rows in fragments with dead ones that the end of a run writes anew at most: about a second."""
+
+GONE_ROWS: Final = 2_000
+"""Live rows in segments that the end of a run over few files merges at most for the sake of gone fragments."""
 
 OUTSIDE_SHARE: Final = 0.1
 GROWTH: Final = 2
@@ -187,6 +193,12 @@ class Layout:
         first = self._first_naming_gone(index)
         return 0 if first is None else len(index.segments) - first
 
+    def worth_dropping_gone(self, index: IndexDescription) -> int:
+        """How many of the newest segments to merge so that none names a gone fragment; 0 where those are large."""
+        since = self.since_gone(index)
+        newest = max(2, since)
+        return newest if since and sum(self._sizes(index)[-newest:]) <= GONE_ROWS else 0
+
     def _first_naming_gone(self, index: IndexDescription) -> int | None:
         gone = (any(f not in self.rows for f in segment.fragment_ids) for segment in index.segments)
         return next((position for position, found in enumerate(gone) if found), None)
@@ -278,7 +290,8 @@ def _limit_segments(dataset: lance.LanceDataset) -> None:
 def _merge_segments(dataset: lance.LanceDataset, *, exact: bool) -> None:
     """Into one where a good share of the rows lies outside the largest; else the newest, at the cost of what changed.
 
-    The end of a run over whole folders leaves the oldest and one more; others merge once there are many.
+    The end of a run over whole folders leaves the oldest and one more; others merge once there are many, or where the
+    newest hold terms of a fragment that is gone.
     """
     layout = Layout.of(dataset)
     for index in layout.indices:
@@ -289,6 +302,8 @@ def _merge_segments(dataset: lance.LanceDataset, *, exact: bool) -> None:
             newer = layout.filled(index) - 1
             if newer > 1:
                 _optimize(dataset, [index.name], merge=newer)
+        elif index.name == index_name(TERMS) and (newest := layout.worth_dropping_gone(index)):
+            _optimize(dataset, [index.name], merge=newest)
         elif segments >= SEGMENTS:
             newest = layout.alike(index)
             _optimize(dataset, [index.name], merge=newest if newest > 1 else SEGMENTS - 1)

@@ -1,7 +1,8 @@
 """BM25 as Lance computes it, over postings of our own: the same numbers, to the last bit.
 
 Robertson's weights with k1 1.2 and b 0.75, an inverse document frequency that is never below zero, and a term of the
-query counted once, all in single precision and added in the query's order. What was removed counts in no statistic.
+query counted once, all in single precision and added in the query's order. Which rows the statistics are of follows
+from how many the store counts.
 """
 
 from __future__ import annotations
@@ -40,15 +41,25 @@ def tokens_of(terms: Sequence[str]) -> Sequence[str]:
 class TermScorer:
     """Scores the rows of one version by one field, all fragments' rows one after another. Thread-safe."""
 
-    def __init__(self, lengths: Sequence[npt.NDArray[np.uint32]], live: Mask) -> None:
-        """``lengths`` are the tokens of each fragment's rows; those of all of them that are ``live`` count."""
+    def __init__(self, lengths: Sequence[npt.NDArray[np.uint32]], counted: Mask) -> None:
+        """``lengths`` are the tokens of each fragment's rows; the statistics are of those rows that are ``counted``."""
         self.starts: Sequence[int] = np.cumsum([0, *map(len, lengths)]).tolist()
-        self._live = None if live.all() else live
-        everything = np.concatenate([np.zeros(0, np.uint32), *lengths])
-        self._rows = np.float32(live.sum())
-        total = np.float32(everything[live].sum())
-        average = total / self._rows if self._rows and total else _ONE
+        everything = _joined(lengths)
+        counted = counted & (everything > 0)
+        self._counted = None if counted.all() else counted
+        self._rows = np.float32(counted.sum())
+        total = np.float32(everything[counted].sum())
+        average = total / self._rows if self._rows else _ONE
         self._norms = K1 * (_ONE - B + B * everything.astype(np.float32) / average)
+
+    @classmethod
+    def counting(cls, rows: int | None, lengths: Sequence[npt.NDArray[np.uint32]], live: Mask) -> TermScorer | None:
+        """One that counts so many rows: all that are ``live``, or deleted ones, too; None where it is neither."""
+        having = _joined(lengths) > 0
+        for counted in (live, np.ones_like(live)):
+            if rows == (counted & having).sum():
+                return cls(lengths, counted)
+        return None
 
     def best(
         self, finds: Sequence[Find], tokens: Sequence[str], passing: Mask | None, count: int
@@ -75,7 +86,7 @@ class TermScorer:
 
     def _weight(self, rows: npt.NDArray[np.intp]) -> np.float32:
         """The inverse document frequency of a term that stands in these rows."""
-        frequency = np.float32(len(rows) if self._live is None else self._live[rows].sum())
+        frequency = np.float32(len(rows) if self._counted is None else self._counted[rows].sum())
         return np.float32(_logarithm((self._rows - frequency + _HALF) / (frequency + _HALF) + _ONE))
 
 
@@ -86,3 +97,7 @@ def _highest(sums: npt.NDArray[np.float32], count: int) -> tuple[npt.NDArray[np.
     scores = sums[rows]
     first = np.argsort(-scores, kind="stable")[:count]
     return rows[first], scores[first]
+
+
+def _joined(lengths: Sequence[npt.NDArray[np.uint32]]) -> npt.NDArray[np.uint32]:
+    return np.concatenate([np.zeros(0, np.uint32), *lengths])

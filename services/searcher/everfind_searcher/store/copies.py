@@ -18,12 +18,11 @@ from everfind_searcher.store.postings import Postings
 Addresses: TypeAlias = npt.NDArray[np.integer]
 """Rows by where they are: the fragment's number, then 32 bits for the place in it."""
 
-Places: TypeAlias = npt.NDArray[np.int32]
-"""Rows by where they stand in a copy."""
+Places: TypeAlias = npt.NDArray[np.integer]
+"""Rows by where they stand in a fragment."""
 
 OFFSET_BITS: Final = 32
 OFFSETS: Final = (1 << 32) - 1
-ABSENT: Final = -1
 
 ROW_BYTES: Final = 350
 """What a row's objects take in memory beyond the bytes of its columns."""
@@ -31,13 +30,11 @@ ROW_BYTES: Final = 350
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A fragment's rows, but for those deleted by then.
+    """All rows of a fragment in their order, those that were deleted since, too: older versions have them.
 
-    ``places`` says which row stands at an offset of the fragment, ``ABSENT`` where none does. By these places are
-    ``vectors``, and ``postings`` of the rows' terms.
+    ``vectors``, and ``postings`` of the rows' terms, are in the same order.
     """
 
-    places: Places
     chunks: Sequence[StoredChunk]
     vectors: VectorsInMemory
     postings: Postings | None
@@ -47,7 +44,6 @@ class Copy:
     @classmethod
     def of(
         cls,
-        places: Places,
         chunks: Sequence[StoredChunk],
         stored: Stored,
         postings: Postings,
@@ -55,19 +51,14 @@ class Copy:
     ) -> Copy:
         """A copy that stays; ``stored`` are zero where a row has no vector, ``column_bytes`` are all else as read."""
         vectors = ShortenedVectors.of(stored)
-        size = column_bytes + ROW_BYTES * len(chunks) + vectors.nbytes + places.nbytes + postings.nbytes
-        return cls(places, chunks, vectors, postings, size)
+        size = column_bytes + ROW_BYTES * len(chunks) + vectors.nbytes + postings.nbytes
+        return cls(chunks, vectors, postings, size)
 
     @classmethod
     def passing(cls, stored: Stored) -> Copy:
         """The vectors of some rows alone, for one question."""
         vectors = passing(stored)
-        return cls(np.arange(len(stored), dtype=np.int32), (), vectors, None, vectors.nbytes)
-
-    def at(self, addresses: Addresses) -> Places:
-        """The places of rows of this fragment."""
-        places: Places = self.places[addresses & np.uint64(OFFSETS)]
-        return places
+        return cls((), vectors, None, vectors.nbytes)
 
 
 class Fragment(NamedTuple):
@@ -92,15 +83,18 @@ class Version(Protocol):
         ...
 
     def count(self, fragment: int) -> int:
-        """The rows of a fragment, but for deleted ones."""
+        """The rows of a fragment, deleted ones too."""
         ...
 
     def copy(self, fragment: int) -> Copy:
         """Read a fragment into memory."""
         ...
 
-    def is_settled(self) -> bool:
-        """Whether the store's BM25 counts its rows and no others."""
+    def counted(self) -> int | None:
+        """How many rows with terms the store's BM25 counts: the live ones of its fragments, and perhaps deleted ones.
+
+        None where it counts others, or may find some without counting them.
+        """
         ...
 
     def rows(self, where: Filters) -> Addresses:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.index.store_schema import HIT_COLUMNS, TERMS, VECTOR, index_name
 from everfind_core.model import Filters
-from everfind_searcher.store.copies import ABSENT, OFFSETS, Addresses, Copy, Fragment
+from everfind_searcher.store.copies import Addresses, Copy, Fragment
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.exact import Selection
 from everfind_searcher.store.filters import condition
@@ -46,28 +46,30 @@ class LanceVersion:
         return [Fragment(one.id, "\n".join(file.path for file in one.files)) for one in found]
 
     def count(self, fragment: int) -> int:
-        """The rows of a fragment, but for deleted ones."""
+        """The rows of a fragment, deleted ones too."""
         with self._errors():
-            return self._fragment(fragment).count_rows()
+            return self._fragment(fragment).physical_rows
 
     def copy(self, fragment: int) -> Copy:
         """Read a fragment into memory."""
         with self._errors():
-            found = self._fragment(fragment)
-            scanner = found.scanner(columns=[*HIT_COLUMNS, TERMS, VECTOR], with_row_address=True)
+            columns = [*HIT_COLUMNS, TERMS, VECTOR]
+            scanner = self._fragment(fragment).scanner(columns=columns, with_row_id=True, include_deleted_rows=True)
             rows = scanner.to_table().combine_chunks()
-            places = np.full(found.physical_rows, ABSENT, dtype=np.int32)
-        places[rows[ADDRESS].to_numpy() & np.uint64(OFFSETS)] = np.arange(rows.num_rows, dtype=np.int32)
-        columns = rows.select(HIT_COLUMNS)
-        return Copy.of(places, chunks(columns), stored_vectors(rows), postings(rows), columns.nbytes)
+        hits = rows.select(HIT_COLUMNS)
+        return Copy.of(chunks(hits), stored_vectors(rows), postings(rows), hits.nbytes)
 
-    def is_settled(self) -> bool:
-        """Whether the structure that BM25 asks covers all rows, and none that was replaced or removed."""
+    def counted(self) -> int | None:
+        """How many rows the search structure over the terms holds; None unless they are its fragments' rows."""
+        name = index_name(TERMS)
         with self._errors():
-            fragments = [fragment.metadata for fragment in self.dataset.get_fragments()]
-            indices = self.dataset.describe_indices()
-        covered = {f for one in indices if one.name == index_name(TERMS) for s in one.segments for f in s.fragment_ids}
-        return covered == {one.id for one in fragments} and not any(one.num_deletions for one in fragments)
+            segments = [
+                one for index in self.dataset.describe_indices() if index.name == name for one in index.segments
+            ]
+            held = self.dataset.stats.index_stats(name)["segments"] if segments else ()
+        if {number for one in segments for number in one.fragment_ids} != {one.number for one in self.fragments()}:
+            return None
+        return sum(int(one.get("num_docs", 0)) for one in held)  # a segment without rows tells nothing
 
     def rows(self, where: Filters) -> Addresses:
         """The rows that pass ``where``."""

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from everfind_core.errors import EverfindError
 from everfind_core.ports import StoredChunk
 from everfind_searcher.remembered import Remembered
-from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, OFFSETS, Addresses, Copy, Fragment, Version
+from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Fragment, Version
 from everfind_searcher.store.whole import WholeVersion
 
 _VERSIONS: Final = 2
@@ -107,8 +107,7 @@ class ResidentRows:
         found: list[StoredChunk | None] = []
         for address in addresses.tolist():
             copy = copies.get(address >> OFFSET_BITS)
-            place = ABSENT if copy is None else copy.places[int(address & OFFSETS)]
-            found.append(None if copy is None or place == ABSENT else copy.chunks[place])
+            found.append(None if copy is None else copy.chunks[address & OFFSETS])
         return found
 
     def vectors(self, version: Version, addresses: Addresses, into: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
@@ -119,9 +118,7 @@ class ResidentRows:
         for number in np.unique(fragments).tolist():
             if number in copies:
                 positions = np.flatnonzero(fragments == number)
-                places = copies[number].at(addresses[positions])
-                positions = positions[places != ABSENT]
-                into[positions] = copies[number].vectors.floats(places[places != ABSENT])
+                into[positions] = copies[number].vectors.floats(addresses[positions] & np.uint64(OFFSETS))
                 there[positions] = True
         return there
 

@@ -80,8 +80,11 @@ def vectors(rows: pa.Table) -> npt.NDArray[np.floating]:
 def postings(rows: pa.Table) -> Postings:
     """Where the rows' terms stand, each row by its place in ``rows``."""
     tokens = pc.call_function("split_pattern", [rows[TERMS].combine_chunks()], pc.SplitPatternOptions(" "))
-    lengths = np.diff(tokens.offsets.to_numpy())
-    told = tokens.flatten().dictionary_encode()
+    owners = np.repeat(np.arange(rows.num_rows), np.diff(tokens.offsets.to_numpy()))
+    # a row without terms is split into an empty one
+    there = pc.call_function("not_equal", [tokens.flatten(), pa.scalar("")])
+    lengths = np.bincount(owners[there.to_numpy(zero_copy_only=False)], minlength=rows.num_rows)
+    told = tokens.flatten().filter(there).dictionary_encode()
     return Postings.counted(told.dictionary.to_pylist(), told.indices.to_numpy(), lengths)
 
 

@@ -50,9 +50,9 @@ _SCORE: Final = "_score"
 class LanceSnapshot:
     """A :class:`~everfind_core.ports.ChunkSnapshot` of one version. Thread-safe.
 
-    The store says which rows match. What stands in them comes from ``resident`` where it has them, and how near they
-    are where it has all of them; how well they match by words always comes from the store. ``codec`` has stored the
-    table's vectors: each look at a schema keeps some memory, so that it is the reader's, once a version.
+    The store says which rows match. What stands in them comes from ``resident`` where it has them, and how well they
+    match where it has all of them. ``codec`` has stored the table's vectors: each look at a schema keeps some memory,
+    so that it is the reader's, once a version.
     """
 
     def __init__(self, version: LanceVersion, resident: ResidentRows, *, codec: VectorCodec) -> None:

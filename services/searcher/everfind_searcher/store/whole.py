@@ -15,7 +15,7 @@ from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.remembered import Remembered
 from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import Mask, TermScorer
-from everfind_searcher.store.copies import ABSENT, OFFSET_BITS, Addresses, Copy, Version
+from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Version
 from everfind_searcher.store.exact import Nearest, Selection
 
 _FILTERS: Final = 16
@@ -46,24 +46,23 @@ class WholeVersion:
         self._passing.put(_EVERYTHING, _Passing(self._selections(live), None if mask.all() else mask))
         postings = [copy.postings for copy in copies.values() if copy.postings is not None]
         self._finds = [one.find for one in postings]
-        self._scorer = TermScorer([one.lengths for one in postings], mask) if version.is_settled() else None
+        self._scorer = TermScorer.counting(version.counted(), [one.lengths for one in postings], mask)
 
     @classmethod
     def of(cls, version: Version, copies: Mapping[int, Copy]) -> WholeVersion | None:
-        """The version of its fragments' ``copies``; None where one is missing, or a row in one."""
+        """The version of its fragments' ``copies``; None where one is missing."""
         numbers = sorted(fragment.number for fragment in version.fragments())
         if not all(number in copies for number in numbers):
             return None
         own = {number: copies[number] for number in numbers}
-        live = _numbered(own, version.rows(_EVERYTHING))
-        return None if live is None else cls(version, own, live)
+        return cls(version, own, _numbered(own, version.rows(_EVERYTHING)))
 
     def semantic(self, query: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks; see the port. Exact."""
         return best(Nearest(self._that_pass(where).selections, query).best, self._read, limit)
 
     def lexical(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk] | None:
-        """The best chunks by BM25, each of ``tokens`` once; None where the store would count other rows, too."""
+        """The best chunks by BM25, each of ``tokens`` once; None where the store counts other rows."""
         scorer = self._scorer
         if scorer is None:
             return None
@@ -78,8 +77,6 @@ class WholeVersion:
         known = self._passing.get(where)
         if known is None:
             rows = _numbered(self._copies, self._version.rows(where))
-            if rows is None:
-                raise AssertionError("a filter gave rows that the version does not have")
             known = _Passing(self._selections(rows), self._mask(rows))
             self._passing.put(where, known)
         return known
@@ -108,13 +105,11 @@ def _starts(copies: Mapping[int, Copy]) -> Sequence[int]:
     return starts
 
 
-def _numbered(copies: Mapping[int, Copy], addresses: Addresses) -> npt.NDArray[np.int64] | None:
-    """The rows by their numbers, ascending; None where a copy lacks one: deleted since, but not in this version."""
+def _numbered(copies: Mapping[int, Copy], addresses: Addresses) -> npt.NDArray[np.int64]:
+    """The rows by their numbers, ascending."""
     fragments = addresses >> np.uint64(OFFSET_BITS)
     found = [np.zeros(0, np.int64)]
-    for (number, copy), start in zip(copies.items(), _starts(copies), strict=False):
-        places = copy.at(addresses[fragments == number])
-        if (places == ABSENT).any():
-            return None
-        found.append(np.sort(places).astype(np.int64) + start)
+    for number, start in zip(copies, _starts(copies), strict=False):
+        places = np.sort(addresses[fragments == number] & np.uint64(OFFSETS))
+        found.append(places.astype(np.int64) + start)
     return np.concatenate(found)

@@ -69,8 +69,8 @@ class SqliteVersion:
         return [Fragment(number, part.digest) for number, part in self.parts.items()]
 
     def count(self, fragment: int) -> int:
-        """The rows of a fragment, but for removed ones."""
-        return int(self.parts[fragment].live.sum())
+        """The rows of a fragment, removed ones too."""
+        return len(self.parts[fragment].live)
 
     def copy(self, fragment: int) -> Copy:
         """Read a fragment into memory."""
@@ -84,8 +84,7 @@ class SqliteVersion:
             postings = _postings(db, fragment, self.parts[fragment].lengths[TERMS])
         chunks = shared_chunks(rows)
         texts = int(_CHARACTER_BYTES * sum(len(chunk.text) for chunk in chunks))
-        places = np.arange(len(chunks), dtype=np.int32)
-        return Copy.of(places, chunks, vectors, postings, texts + ROW_BYTES * len(chunks))
+        return Copy.of(chunks, vectors, postings, texts + ROW_BYTES * len(chunks))
 
     def vectors(self, fragment: int) -> Copy:
         """The same without what stands in the rows."""
@@ -107,9 +106,9 @@ class SqliteVersion:
             self._passing.put(where, known)
         return known
 
-    def is_settled(self) -> bool:
-        """Always: what was removed counts in no statistic."""
-        return True
+    def counted(self) -> int:
+        """How many rows with terms there are: what was removed counts in no statistic."""
+        return sum(int((part.live & (part.lengths[TERMS] > 0)).sum()) for part in self.parts.values())
 
     def scorer(self, field: int) -> TermScorer:
         """What scores the rows by a field."""
