@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from functools import cache
 from typing import Final
 
 from everfind_core.cpu_quota import cpu_quota
@@ -19,15 +20,21 @@ def limit_arenas() -> None:
     held 57 MiB free where two held 17, and the last of them had met its largest call after ten minutes only. Call it
     before there are threads: arenas that exist stay.
     """
-    if sys.platform == "linux":
-        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-        if mallopt is not None:
-            mallopt(_M_ARENA_MAX, max(_LEAST_ARENAS, cpu_quota()))
+    _call("mallopt", _M_ARENA_MAX, max(_LEAST_ARENAS, cpu_quota()))
 
 
 def trim() -> None:
     """Give what was freed back to the system. Does nothing without glibc."""
-    if sys.platform == "linux":
-        malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if malloc_trim is not None:
-            malloc_trim(0)
+    _call("malloc_trim", 0)
+
+
+def _call(name: str, *arguments: int) -> None:
+    function = getattr(_library(), name, None)
+    if function is not None:
+        function(*arguments)
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    """The C library; opened once, for each opening makes types that only a look for cycles removes."""
+    return ctypes.CDLL(None) if sys.platform == "linux" else None

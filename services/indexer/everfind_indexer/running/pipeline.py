@@ -154,6 +154,10 @@ class _SeenKeys:
         return bool(self._bits[place >> 3] & 1 << (place & 7))
 
 
+def _nobody(_committed: list[Committed]) -> None:
+    """Hears of commits where there are none any more."""
+
+
 class Pipeline:
     """Embeds and commits prepared files. Use as a context manager; call :meth:`finish` before leaving it."""
 
@@ -195,6 +199,8 @@ class Pipeline:
             for part in batch.parts:
                 part.cancel()
         self._threads.shutdown(wait=True, cancel_futures=True)
+        # It is the run's, which has this pipeline: both and the store's memory would stay until cycles are looked for.
+        self._on_commit = _nobody
 
     def add(self, files: Sequence[PreparedFile], *, wait: bool = True) -> None:
         """Take files in, looking up all their vectors at once; with ``wait`` returns when there is room for more."""

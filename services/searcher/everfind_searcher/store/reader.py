@@ -10,6 +10,7 @@ import lance
 from lance.dataset import Session  # type: ignore[attr-defined]  # public, but lance imports it under this name
 
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError
+from everfind_core.files.disk_use import bytes_below
 from everfind_core.files.whole import FileStamp, file_stamp
 from everfind_core.index.manifest import REBUILD_HINT
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
@@ -27,6 +28,8 @@ from everfind_searcher.store.snapshot import LanceSnapshot
 
 _INDEX_CACHE_BYTES: Final = 512 << 20
 _METADATA_CACHE_BYTES: Final = 64 << 20
+_STALE_BYTES: Final = 16 << 20
+"""Caches larger than this and the table's files together are, in part, of versions that are gone."""
 
 _NUMBERS_BELOW: Final = (1 << 64) - 1
 """A version's file is named by how far its number is below this."""
@@ -93,11 +96,20 @@ class LanceChunkReader(SnapshotReader):
         """The newest version, opened anew unless that was done since ``seen`` was."""
         with self._guard:
             if self._opened is seen:
+                if self._holds_gone_versions():
+                    self._session = _session()
                 self._opened = self._open()
                 if self._opened.is_put_back(seen):
                     self._session = _session()  # what it keeps of a version goes by the number
                     self._opened = self._open()
             return self._opened
+
+    def _holds_gone_versions(self) -> bool:
+        """Whether caches hold more than the table can account for: what each commit replaces stays there unasked."""
+        held = self._session.size_bytes()
+        if held <= _STALE_BYTES or remote_table(self._directory):
+            return False
+        return held > _STALE_BYTES + bytes_below(self._table)
 
     def _stamp(self, version: int) -> FileStamp | None:
         return file_stamp(self._table / "_versions" / f"{_NUMBERS_BELOW - version}.manifest")
