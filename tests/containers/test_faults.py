@@ -222,13 +222,18 @@ def test_a_hanging_service_is_an_outage_and_no_wrong_answer(running: Team, base:
     check_whole(running, base, truth)
 
 
-def test_searchers_come_and_go_under_load(running: Team, truth: Truth) -> None:
-    with asking(running, truth) as client:
-        running.up("--scale", "searcher=3")
+def test_searchers_and_embedders_come_and_go_under_load(running: Team, truth: Truth) -> None:
+    replicas = {"searcher": 3, "embedder": 2}
+    with asking(running, truth) as client, running.client() as other:
+        running.up(*(part for name, count in replicas.items() for part in ("--scale", f"{name}={count}")))
         ends = time.monotonic() + 60
-        while not all(b'"call": "everfind.searcher' in one.logs(tail=20) for one in running.containers("searcher")):
-            assert time.monotonic() < ends, "the new searchers get no calls"
-            time.sleep(0.5)
-        running.up("--scale", "searcher=1")
+        for name, count in replicas.items():
+            assert len(running.containers(name)) == count
+            call = f'"call": "everfind.{name}'.encode()
+            while not all(call in one.logs(tail=20) for one in running.containers(name)):
+                assert time.monotonic() < ends, f"a new {name} gets no calls"
+                other.searcher.search(SearchRequest(f"what nobody asked before {time.monotonic()}"))  # or none embeds
+                time.sleep(0.5)
+        running.up("--scale", "searcher=1", "--scale", "embedder=1")
         time.sleep(4)
         assert client.errors == []
