@@ -84,10 +84,15 @@ def test_equal_texts_are_embedded_once_within_a_batch_and_across_batches(monkeyp
     monkeypatch.setattr(pipeline, "BATCH_FILES", 1)
     fresh = Bench()
     with fresh.pipeline(reuse=False, concurrency=1) as line:
-        for name in "abcd":
-            line.add([prepared(name, ["same"])])
+        line.add([prepared(name, ["same", f"own {name}"]) for name in "abcd"])
+        line.add([prepared(name, ["same", f"own {name}"]) for name in "efgh"])
         line.finish()
-    assert fresh.embedder.embedded <= 2  # the batch under way cannot be looked up yet
+    assert fresh.embedder.embedded == 9
+    assert [(c.embedded, c.reused) for c in fresh.committed] == [(2, 0)] + 7 * [(1, 1)]
+    for rows in fresh.store.rows.values():
+        for row in rows:
+            assert row.vector is not None
+            assert row.vector.tolist() == fresh.embedder.embed([row.text], InputKind.DOCUMENT)[0].tolist()
 
 
 def test_a_forced_run_embeds_all_again_and_looks_nothing_up() -> None:
@@ -110,6 +115,14 @@ def test_batches_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench()
     bench.run([prepared(f"{n:03d}", [f"text {n}"], tokens=30) for n in range(20)])
     assert [len(commit) for commit in bench.store.commits] == [4, 4, 4, 4, 4]
+
+
+def test_batches_grow_with_the_run_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("BATCH_TOKENS", 100), ("MOST_TOKENS", 200)):
+        monkeypatch.setattr(pipeline, name, value)
+    bench = Bench()
+    bench.run([prepared(f"{n:03d}", [f"text {n}"], tokens=50) for n in range(30)])
+    assert [len(commit) for commit in bench.store.commits] == [2, 2, 2, 2, 2, 3, 4, 4, 4, 4, 1]
 
 
 def test_the_first_texts_of_a_run_are_embedded_before_the_batch_is_full(monkeypatch: pytest.MonkeyPatch) -> None:

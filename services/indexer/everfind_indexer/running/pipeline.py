@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 
@@ -31,7 +31,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 BATCH_TOKENS = 24_000
-"""Tokens to embed a batch: about a second on one core, what a kill can lose at most per batch under way."""
+"""Tokens to embed a batch at first: about a second on one core."""
+
+MOST_TOKENS = 96_000
+SHARE = 4
+"""A batch grows to this part of what was sent before, and to ``MOST_TOKENS``: fewer commits, and a kill loses a few
+seconds of a run that took longer."""
 
 FIRST_TOKENS = 6_000
 """The first so many of a run are embedded at once: the embedder does not wait for the first batch to be full."""
@@ -95,25 +100,39 @@ class _Taken:
     jobs: tuple[_Job, ...]
 
 
+_Vectors: TypeAlias = "dict[str, npt.NDArray[np.floating]]"
+
+
 @dataclass(slots=True)
 class _Batch:
+    """Files that are committed together. ``vectors`` are those of its jobs, there from its commit on."""
+
+    most: int
     files: list[_Taken] = field(default_factory=list)
     jobs: dict[str, _Job] = field(default_factory=dict)
-    known: dict[str, npt.NDArray[np.floating]] = field(default_factory=dict)
+    known: _Vectors = field(default_factory=dict)
+    vectors: _Vectors = field(default_factory=dict)
+    borrowed: dict[str, _Vectors] = field(default_factory=dict)
+    """Where the vector of a text will be that a batch before this one embeds."""
     tokens: int = 0
     characters: int = 0
     begun: int = 0
     parts: list[Future[npt.NDArray[np.float32]]] = field(default_factory=list)
     """What embeds the first ``begun`` jobs, in their order."""
 
-    def take(self, file: PreparedFile) -> None:
-        """Add a file; its texts that are neither known nor already in this batch become jobs."""
+    def take(self, file: PreparedFile, due: dict[str, _Vectors]) -> None:
+        """Add a file; its texts that are neither known nor ``due`` become jobs, and due with this batch."""
         jobs: list[_Job] = []
         for row, ids, text, context in zip(
             file.rows, file.token_ids, file.embedded_texts, file.context_tokens, strict=True
         ):
             self.characters += len(row.text) + len(row.terms)
-            if row.embedding_key not in self.known and row.embedding_key not in self.jobs:
+            if row.embedding_key in self.known:
+                continue
+            vectors = due.setdefault(row.embedding_key, self.vectors)
+            if vectors is not self.vectors:
+                self.borrowed[row.embedding_key] = vectors
+            elif row.embedding_key not in self.jobs:
                 job = _Job(row.embedding_key, text, ids, row.tokens, context)
                 self.jobs[job.key] = job
                 self.tokens += job.tokens
@@ -133,7 +152,7 @@ class _Batch:
 
     @property
     def full(self) -> bool:
-        return self.tokens >= BATCH_TOKENS or len(self.files) >= BATCH_FILES or self.characters >= BATCH_TEXT
+        return self.tokens >= self.most or len(self.files) >= BATCH_FILES or self.characters >= BATCH_TEXT
 
 
 class _SeenKeys:
@@ -185,7 +204,9 @@ class Pipeline:
         self._under_way = max(1, concurrency)
         self._threads = ThreadPoolExecutor(self._under_way, thread_name_prefix="embed")
         self._open: deque[_Batch] = deque()
-        self._batch = _Batch()
+        self._batch = _Batch(BATCH_TOKENS)
+        self._sent = 0
+        self._due: dict[str, _Vectors] = {}
         self._began = False
         self._written = _SeenKeys()
 
@@ -204,12 +225,13 @@ class Pipeline:
 
     def add(self, files: Sequence[PreparedFile], *, wait: bool = True) -> None:
         """Take files in, looking up all their vectors at once; with ``wait`` returns when there is room for more."""
+        self._due = {key: vectors for key, vectors in self._due.items() if key not in vectors}  # the store has those
         known = self.known({row.embedding_key for file in files for row in file.rows})
         for file in files:
             self._batch.known.update(
                 (row.embedding_key, known[row.embedding_key]) for row in file.rows if row.embedding_key in known
             )
-            self._batch.take(file)
+            self._batch.take(file, self._due)
             if self._batch.full:
                 self._send()
                 if wait:
@@ -260,7 +282,8 @@ class Pipeline:
             return
         self._begin()
         self._open.append(self._batch)
-        self._batch = _Batch()
+        self._sent += self._batch.tokens
+        self._batch = _Batch(min(max(BATCH_TOKENS, self._sent // SHARE), MOST_TOKENS))
 
     def _embed(self, jobs: list[_Job]) -> npt.NDArray[np.float32]:
         with self._clock.measure(IndexStage.EMBED):
@@ -272,17 +295,20 @@ class Pipeline:
     def _commit_oldest(self) -> None:
         batch = self._open.popleft()
         found = chain.from_iterable(part.result() for part in batch.parts)
-        vectors: dict[str, npt.NDArray[np.floating]] = dict(zip(batch.jobs, found, strict=True))
+        batch.vectors.update(zip(batch.jobs, found, strict=True))
+        borrowed = {key: vectors[key] for key, vectors in batch.borrowed.items()}
         self._cancel.check()
         with self._clock.measure(IndexStage.STORE):
             if self._kept is not None:
-                self._kept.put(vectors)
-            self._store.replace([_with_vectors(taken.file, vectors, batch.known) for taken in batch.files])
+                self._kept.put(batch.vectors)
+            self._store.replace(
+                [_with_vectors(taken.file, batch.vectors, batch.known, borrowed) for taken in batch.files]
+            )
         self._written.add(batch.jobs)
         self._on_commit([_committed(taken) for taken in batch.files])
 
 
-def _with_vectors(file: PreparedFile, *sources: Mapping[str, npt.NDArray[np.floating]]) -> FileChunks:
+def _with_vectors(file: PreparedFile, *sources: _Vectors) -> FileChunks:
     rows = (
         replace(row, vector=next(source[row.embedding_key] for source in sources if row.embedding_key in source))
         for row in file.rows
