@@ -26,7 +26,7 @@ from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks, ScoredChunk
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
-from everfind_searcher.store.copies import Version
+from everfind_searcher.store.copies import Addresses, Version
 from everfind_searcher.store.filters import condition
 from everfind_searcher.store.lance_version import LanceVersion
 from everfind_searcher.store.resident import ResidentRows
@@ -213,6 +213,47 @@ def test_memory_stays_within_its_limit(directory: Path, writer: ChunkWriter) -> 
     wanted = answers(snapshot_of(dataset, everything, directory))
     assert wanted == answers(snapshot_of(dataset, some, directory))
     assert wanted == answers(snapshot_of(dataset, none, directory))
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_filters_are_remembered_within_the_limit(
+    directory: Path, writer: ChunkWriter, monkeypatch: pytest.MonkeyPatch, fits: bool
+) -> None:
+    writer.replace([file("f", f"{n}", *random_texts(20, n), language="python") for n in range(20)])
+    writer.maintain(finish=True)
+    version = LanceVersion(open_dataset(directory), directory)
+    rows = ResidentRows(MUCH)
+    rows.load(version)
+    share = 9 * 400  # numbers and factors of the rows that pass, here all, and a mark for every row
+    resident = ResidentRows(rows.size + 2 * 16 * share - (0 if fits else 2 * 16))
+    resident.load(version)
+    asked: list[Filters] = []
+
+    def counting(self: LanceVersion, where: Filters) -> Addresses:
+        asked.append(where)
+        return rows_of(self, where)
+
+    rows_of = LanceVersion.rows
+    monkeypatch.setattr(LanceVersion, "rows", counting)
+    whole = resident.whole(version)
+    assert whole is not None
+    where = Filters(languages=("python",))
+    found = [[one.score for one in whole.lexical(["w1"], 5, where) or ()] for _ in range(3)]
+    assert found[0]
+    assert found[0] == found[1] == found[2]
+    assert asked == [EVERYTHING, *[where] * (1 if fits else 3)]
+
+
+def test_a_saved_file_is_in_memory_when_it_is_first_asked_for(directory: Path, writer: ChunkWriter) -> None:
+    writer.replace([file("f", f"{n}", *random_texts(20, n)) for n in range(20)])
+    resident = ResidentRows(MUCH)
+    resident.load(LanceVersion(open_dataset(directory), directory))
+    resident.follow(LanceVersion(open_dataset(directory), directory))
+    writer.replace([file("f", "1", "saved")])
+    saved = LanceVersion(open_dataset(directory), directory)
+    assert resident.whole(saved) is None
+    resident.follow(saved)
+    assert resident.whole(saved) is not None
 
 
 def test_memory_follows_what_is_replaced_and_lets_go_of_it(directory: Path, writer: ChunkWriter) -> None:

@@ -37,6 +37,11 @@ class Selection:
         every = np.array_equal(places, np.arange(len(lengths)))
         return cls(copy, rows[there], None if every else places, copy.vectors.factors(places))
 
+    @property
+    def nbytes(self) -> int:
+        """What it takes in memory beside the copy."""
+        return self.rows.nbytes + self.factors.nbytes + (0 if self.places is None else self.places.nbytes)
+
     def at(self, which: Rows) -> Rows:
         """The places in the copy of some of the rows."""
         return which if self.places is None else self.places[which]

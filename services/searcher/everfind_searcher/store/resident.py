@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,6 +27,9 @@ from everfind_searcher.store.whole import WholeVersion
 
 _VERSIONS: Final = 2
 """So many versions are remembered as wholes, for those who still ask the one before."""
+
+_FEW: Final = 500
+"""So many new rows are read sooner than a question is answered without them."""
 
 _MANY: Final = 1_000
 """So many rows read at once are worth a full garbage collection."""
@@ -55,6 +58,7 @@ class ResidentRows:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._guard = threading.Lock()
+        self._making = threading.Lock()
         self._asked = False
         self._settled = False
         self._newest: Version | None = None
@@ -67,15 +71,23 @@ class ResidentRows:
         return sum(copy.size for copy in self._held.copies.values())
 
     def follow(self, version: Version) -> None:
-        """Keep up with this version, in the background.
+        """Keep up with this version: at once where few rows of it are new, else in the background.
 
         Only from the second call on: a process that asks once and ends shall not read a whole table for it.
         """
         with self._guard:
             if self._asked and version is not self._newest:
                 self._newest = version
-                self._loader.submit(self._load_newest)
+                loading = self._loader.submit(self._load_newest)
+                if self._is_almost_there(version):
+                    wait([loading])
             self._asked = True
+
+    def _is_almost_there(self, version: Version) -> bool:
+        """Whether what is in memory is all of this version but for few rows."""
+        copies = self._held.copies
+        new = [one.number for one in version.fragments() if one not in copies]
+        return bool(copies) and len(new) <= _FEW and sum(map(version.count, new)) <= _FEW
 
     def _load_newest(self) -> None:
         read = self.load(self._newest) if self._newest is not None else 0
@@ -126,9 +138,17 @@ class ResidentRows:
         """All of this version; None unless it is in memory."""
         held = self._held
         known = held.wholes.get(version)
-        if known is None and (known := WholeVersion.of(version, held.of(version))) is not None:
-            held.wholes.put(version, known)
+        if known is None:
+            with self._making:  # both arms ask at the same time
+                known = held.wholes.get(version) or self._make_whole(version, held)
         return known
+
+    def _make_whole(self, version: Version, held: _Held) -> WholeVersion | None:
+        spare = max(self._limit - self.size, 0) // _VERSIONS
+        made = WholeVersion.of(version, held.of(version), spare)
+        if made is not None:
+            held.wholes.put(version, made)
+        return made
 
     def _fits(self, version: Version, fragment: int) -> bool:
         """Judged by what the rows in memory take, so that a fragment is not read in vain with each version."""

@@ -19,7 +19,7 @@ from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy
 from everfind_searcher.store.exact import Nearest, Selection
 
 _FILTERS: Final = 16
-"""So many filters' rows are remembered; an entry takes some 16 bytes a row."""
+"""So many filters' rows are remembered at most."""
 
 _EVERYTHING: Final = Filters()
 
@@ -31,31 +31,40 @@ class _Passing:
     selections: Sequence[Selection]
     mask: Mask | None
 
+    @property
+    def nbytes(self) -> int:
+        """What it takes in memory: some 13 bytes a row that passes, and one for every row."""
+        return sum(one.nbytes for one in self.selections) + (0 if self.mask is None else self.mask.nbytes)
+
 
 class WholeVersion:
     """One version in memory, its rows numbered through all its fragments. Thread-safe."""
 
-    def __init__(self, version: Version, copies: Mapping[int, Copy], live: Rows) -> None:
-        """``copies`` are all the version's fragments, ``live`` the rows of them that it has."""
+    def __init__(self, version: Version, copies: Mapping[int, Copy], live: Rows, spare: int) -> None:
+        """``copies`` are all the version's fragments, ``live`` the rows of them that it has; see :meth:`of`."""
         self._version = version
         self._copies = copies
         self._starts = _starts(copies)
         self._chunks: Sequence[StoredChunk] = list(chain.from_iterable(copy.chunks for copy in copies.values()))
         self._passing: Remembered[Filters, _Passing] = Remembered(_FILTERS)
+        self._most = spare // _FILTERS
         mask = self._mask(live)
-        self._passing.put(_EVERYTHING, _Passing(self._selections(live), None if mask.all() else mask))
+        self._all = _Passing(self._selections(live), None if mask.all() else mask)
         postings = [copy.postings for copy in copies.values() if copy.postings is not None]
         self._finds = [one.find for one in postings]
         self._scorer = TermScorer.counting(version.counted(), [one.lengths for one in postings], mask)
 
     @classmethod
-    def of(cls, version: Version, copies: Mapping[int, Copy]) -> WholeVersion | None:
-        """The version of its fragments' ``copies``; None where one is missing."""
+    def of(cls, version: Version, copies: Mapping[int, Copy], spare: int) -> WholeVersion | None:
+        """The version of its fragments' ``copies``; None where one is missing.
+
+        What passes a filter is remembered in ``spare`` bytes: a filter in an equal share, or not at all.
+        """
         numbers = sorted(fragment.number for fragment in version.fragments())
         if not all(number in copies for number in numbers):
             return None
         own = {number: copies[number] for number in numbers}
-        return cls(version, own, _numbered(own, version.rows(_EVERYTHING)))
+        return cls(version, own, _numbered(own, version.rows(_EVERYTHING)), spare)
 
     def semantic(self, query: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks; see the port. Exact."""
@@ -74,11 +83,12 @@ class WholeVersion:
         return best(find, self._read, limit)
 
     def _that_pass(self, where: Filters) -> _Passing:
-        known = self._passing.get(where)
+        known = self._all if where == _EVERYTHING else self._passing.get(where)
         if known is None:
             rows = _numbered(self._copies, self._version.rows(where))
             known = _Passing(self._selections(rows), self._mask(rows))
-            self._passing.put(where, known)
+            if known.nbytes <= self._most:
+                self._passing.put(where, known)
         return known
 
     def _mask(self, rows: Rows) -> Mask:
@@ -90,7 +100,7 @@ class WholeVersion:
         borders = np.searchsorted(rows, self._starts)
         parts = zip(self._copies.values(), self._starts, borders, borders[1:], strict=False)
         return [
-            Selection.of(copy, rows[first:last], (rows[first:last] - start).astype(np.int32))
+            Selection.of(copy, rows[first:last], rows[first:last] - np.int32(start))
             for copy, start, first, last in parts
             if first < last
         ]
@@ -105,11 +115,11 @@ def _starts(copies: Mapping[int, Copy]) -> Sequence[int]:
     return starts
 
 
-def _numbered(copies: Mapping[int, Copy], addresses: Addresses) -> npt.NDArray[np.int64]:
+def _numbered(copies: Mapping[int, Copy], addresses: Addresses) -> npt.NDArray[np.int32]:
     """The rows by their numbers, ascending."""
     fragments = addresses >> np.uint64(OFFSET_BITS)
-    found = [np.zeros(0, np.int64)]
+    found = [np.zeros(0, np.int32)]
     for number, start in zip(copies, _starts(copies), strict=False):
         places = np.sort(addresses[fragments == number] & np.uint64(OFFSETS))
-        found.append(places.astype(np.int64) + start)
+        found.append(places.astype(np.int32) + np.int32(start))
     return np.concatenate(found)
