@@ -145,9 +145,7 @@ def admit(
         compared, threshold, judged = max(found.score, *by_words.values(), 0.0), limits.floor, found.judged
         answered = compared >= threshold or not judged
     least = _least_cosine(limits, best)
-    passing = [
-        place for place, one in enumerate(ranked) if answered and _passes(by_words.get(place, one.cosine), least)
-    ]
+    passing = _passing(ranked, by_words, least) if answered else []
     kept = _with_exact(passing, matches)
     exact = {place: rank for rank, place in enumerate(matches, start=1)}
     return Admission(
@@ -267,9 +265,12 @@ def _least_cosine(limits: Limits, best: float) -> float | None:
     return max((limit for limit in (absolute, relative) if limit is not None), default=None)
 
 
-def _passes(cosine: float | None, least: float | None) -> bool:
-    """A limit on cosines speaks of the chunks that the semantic arm found, and no other reaches it."""
-    return least is None or (cosine is not None and cosine >= least)
+def _passing(ranked: Sequence[Candidate], by_words: Mapping[int, float], least: float | None) -> list[int]:
+    """The places that reach a limit on cosines: it speaks of what the semantic arm found, and no other reaches it."""
+    if least is None:
+        return list(range(len(ranked)))
+    cosines = ((place, by_words.get(place, one.cosine)) for place, one in enumerate(ranked))
+    return [place for place, cosine in cosines if cosine is not None and cosine >= least]
 
 
 def _with_exact(passing: Sequence[int], matches: Sequence[int]) -> list[int]:

@@ -131,12 +131,15 @@ def _demote(ledger: Ledger, query: Query, features: Features, weights: Weights) 
     A chunk that defines a name which the query spells out is what was asked for, wherever it lies.
     """
     active = [(demotion.share(weights), demotion) for demotion in DEMOTIONS if not demotion.unless & query.intents]
+    heaviest = {
+        roles: max(((share, demotion.name) for share, demotion in active if demotion.role in roles), default=None)
+        for roles in set(features.roles)
+    }
     rows: dict[tuple[float, str], list[int]] = defaultdict(list)
     for row, roles in enumerate(features.roles):
-        if roles and not (query.coded and features.definition[row]):
-            reasons = [(share, demotion.name) for share, demotion in active if demotion.role in roles]
-            if reasons:
-                rows[max(reasons)].append(row)
+        reason = heaviest[roles]
+        if reason is not None and not (query.coded and features.definition[row]):
+            rows[reason].append(row)
     for (share, name), lowered in rows.items():
         ledger.add(name, -share * _only(lowered, ledger.scores))
 

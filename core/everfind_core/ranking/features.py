@@ -110,16 +110,17 @@ class TermMatcher:
     """A query's terms, laid out for one look at how a part of a name fits any of them."""
 
     def __init__(self, terms: frozenset[str]) -> None:
-        self._terms = terms
+        self._known = dict.fromkeys(terms, 1.0)
         self._long = tuple(term for term in terms if len(term) >= _PREFIX)
         self._prefixes = {term[:end] for term in self._long for end in range(_PREFIX, len(term))}
 
     def match(self, part: str) -> float:
         """1 if ``part`` is a term, less if it begins like one or the other way round (3 characters or more), else 0."""
-        if part in self._terms:
-            return 1.0
-        begins = len(part) >= _PREFIX and (part in self._prefixes or part.startswith(self._long))
-        return _BEGINNING if begins else 0.0
+        known = self._known.get(part)
+        if known is None:  # each once: files share most parts of their names
+            begins = len(part) >= _PREFIX and (part in self._prefixes or part.startswith(self._long))
+            self._known[part] = known = _BEGINNING if begins else 0.0
+        return known
 
 
 def part_match(parts: Sequence[str], terms: TermMatcher) -> float:
@@ -145,6 +146,8 @@ def longest_run(words: Sequence[str], text: str) -> float:
 
 def _may_have_run(words: Sequence[str], lowered: str) -> bool:
     """Whether enough words in a row stand in a text at all: spares most texts from being read word by word."""
+    if not any(word in lowered for word in words[_SHORTEST_RUN - 1 :: _SHORTEST_RUN]):  # each run holds one of these
+        return False
     run = 0
     for word in words:
         run = run + 1 if word in lowered else 0

@@ -5,25 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from everfind_core.index.directory import IndexCoverage, IndexLocation, current_index
-from everfind_core.index.names import POINTER
+from everfind_core.index.names import CALIBRATION, COVERAGE, POINTER
 from everfind_core.index.sqlite_schema import DATABASE
 from everfind_core.index.store_schema import TABLE_DIRECTORY
+from everfind_core.model import Calibration
 from everfind_core.ports import ChunkReader, ChunkSnapshot
 from everfind_searcher.settings import SearcherSettings
+from everfind_searcher.unchanged import WhileUnchanged
 
 ReaderOpener = Callable[[Path], ChunkReader]
 
 
-@dataclass(frozen=True, slots=True)
 class OpenIndex:
-    """An index and its store's reader."""
+    """An index and its store's reader. Thread-safe."""
 
-    location: IndexLocation
-    reader: ChunkReader
+    def __init__(self, location: IndexLocation, reader: ChunkReader) -> None:
+        self.location = location
+        self.reader = reader
+        self._coverage = WhileUnchanged(location.directory / COVERAGE, location.read_coverage)
+        self._calibration = WhileUnchanged(location.directory / CALIBRATION, location.read_calibration)
 
     def generation(self, snapshot: ChunkSnapshot) -> int:
         """The generation that ``snapshot`` shows, counted over rebuilds."""
@@ -31,7 +34,11 @@ class OpenIndex:
 
     def coverage(self) -> IndexCoverage:
         """What the index covers now."""
-        return self.location.read_coverage()
+        return self._coverage.get()
+
+    def calibration(self) -> Calibration | None:
+        """The model's noise on it; None if it was never measured."""
+        return self._calibration.get()
 
 
 class CurrentIndex:

@@ -102,7 +102,7 @@ class SearchEngine:
         start = cursor.offset if cursor else 0
         watch = read_watch_state(self._settings.index_directory)
         covered = with_waiting(coverage.total(request.filters.folders), watch, request.filters.folders)
-        limits = limits_of(request, self._settings, index.location)
+        limits = limits_of(request, self._settings, index.location.manifest.model, index.calibration())
         unembedded = snapshot.unembedded if covered.unembedded else None
         admitting = partial(admit, limits=limits, chunks=covered.chunks, unembedded=unembedded)
         found = self._finder.find(request, snapshot, start + request.limit, admitting, cancel)

@@ -108,7 +108,7 @@ def test_limits_on_a_hit_are_of_its_cosine() -> None:
 
 def test_an_answer_below_the_floor_says_how_far() -> None:
     admitted = admit("nothing of it", fused(SEMANTIC, []), Limits(min_score=0.95), chunks=100)
-    assert (admitted.hits, admitted.abstained) == ([], Abstention(0.9, 0.95))
+    assert (list(admitted.hits), admitted.abstained) == ([], Abstention(0.9, 0.95))
     admitted = admit("nothing of it", fused(SEMANTIC, []), Limits(floor=0.8), chunks=100)
     # 0.6 of the best cosine, 0.4 of the mean of the first five (a twentieth of the chunks), and 0.05 for there are few
     assert admitted.abstained is not None
@@ -197,7 +197,8 @@ def test_the_tail_is_cut_where_the_answer_is_judged(tmp_path: Path) -> None:
     known = ModelInfo("sentence-transformers/all-MiniLM-L6-v2", "1", 384, 256, "mean")
     judged = create_index(tmp_path, Manifest(Recipe(known.identity, "1", "1", "1", "1"), known, 0.0, "0"))
     settings = SearcherSettings(tmp_path)
-    assert limits_of(SearchRequest("q"), settings, judged).tail == 0.25
+    index = (judged.manifest.model, judged.read_calibration())
+    assert limits_of(SearchRequest("q"), settings, *index).tail == 0.25
     for request in (SearchRequest("q", min_score=0.1), SearchRequest("q", mode=SearchMode.SEMANTIC)):
-        assert limits_of(request, settings, judged).tail == 0.0
-    assert limits_of(SearchRequest("q"), replace(settings, fusion=Fusion.RRF), judged).tail == 0.0
+        assert limits_of(request, settings, *index).tail == 0.0
+    assert limits_of(SearchRequest("q"), replace(settings, fusion=Fusion.RRF), *index).tail == 0.0

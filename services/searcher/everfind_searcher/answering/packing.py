@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from everfind_core.model import FileRef, FurtherFile, SearchRequest
 from everfind_searcher.ordering.ranking import Ranked
@@ -59,7 +59,7 @@ def _filled(
     skipped, hits = pack(first, room.tokens - share, room.of_hit) if room else (0, first)
     after = skipped + len(hits)
     shown = {one.chunk.ref for one in (*admitted[:start], *hits)}
-    others = list(islice(_further_files((*rest[:skipped], *rest[after:]), shown), request.further))
+    others = list(islice(_further_files(chain(rest[:skipped], rest[after:]), shown), request.further))
     further = tuple(_fitting(others, hits, room) if room else others)
     page = Page(hits, further, start + after, len(rest) - len(hits))
     return page, len(further) == len(others)

@@ -107,13 +107,15 @@ class Finder:
         if shown is not arms:
             visible = admitting(request.query, self._ranked(request, shown))
         everything = admitted.hits
-        hits = succeed(
-            visible.hits,
-            everything,
-            hidden=lambda chunk: bool(hiding.rule(chunk)),
-            fetch=Fetcher(snapshot, hiding.visible(asked), question.terms, self._reader.vector(question, cancel)),
-            length=length,
-        )
+        hits: Sequence[Ranked] = visible.hits
+        if any(chunk.successor for chunk in everything.chunks()):
+            hits = succeed(
+                hits,
+                everything,
+                hidden=lambda chunk: bool(hiding.rule(chunk)),
+                fetch=Fetcher(snapshot, hiding.visible(asked), question.terms, self._reader.vector(question, cancel)),
+                length=length,
+            )
         warnings = (replaced_best(everything, hiding, asked.folders), UNJUDGED if hits and not visible.judged else "")
         abstained = None if hits else visible.abstained
         return Found(hits, abstained, hiding.report(everything, length), tuple(filter(None, warnings)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import overload
 
 import numpy as np
 
@@ -48,14 +49,13 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All that the arms found, best first, and the ranks that each arm gave, by chunk id.
+    """All that the arms found, best first, and the ranks that the lexical arm gave, by chunk id.
 
-    Hits are made of it one by one: most of what is found is never shown. ``marks`` say, by row of the ledger, what
-    else moved a chunk.
+    Rows of the ledger are in the order of the semantic arm, then of what the lexical one alone found. Hits are made of
+    it one by one: most of what is found is never shown. ``marks`` say, by row, what else moved a chunk.
     """
 
     placed: Sequence[Placed]
-    semantic: Mapping[str, int]
     lexical: Mapping[str, int]
     marks: Mapping[int, str]
 
@@ -65,12 +65,11 @@ class Ranking:
         parts = one.ledger.parts(one.row)
         if one.row in self.marks:
             parts.append((self.marks[one.row], 0.0))
-        return Ranked(one.candidate.chunk, one.score, self._provenance(one.candidate), parts)
+        return Ranked(one.candidate.chunk, one.score, self._provenance(one.candidate, one.row), parts)
 
-    def _provenance(self, found: Candidate) -> Provenance:
-        key = found.chunk.chunk_id
-        semantic = None if found.cosine is None else SemanticRank(self.semantic[key], found.cosine)
-        lexical = None if found.bm25 is None else LexicalRank(self.lexical[key], found.bm25)
+    def _provenance(self, found: Candidate, row: int) -> Provenance:
+        semantic = None if found.cosine is None else SemanticRank(row + 1, found.cosine)
+        lexical = None if found.bm25 is None else LexicalRank(self.lexical[found.chunk.chunk_id], found.bm25)
         if semantic and lexical:
             label = ProvenanceLabel.BOTH
         else:
@@ -88,26 +87,29 @@ def rank(
     rrf_k: float,
 ) -> Ranking:
     """One order: in a plain mode by the arm's own score, in hybrid mode by weights and rules or by reciprocal ranks."""
-    by_meaning, by_words = _ranks(semantic), _ranks(lexical)
-    candidates = _candidates(semantic, lexical)
+    by_words = _ranks(lexical)
+    candidates = _candidates(semantic, lexical, by_words)
     if mode is not SearchMode.HYBRID:
         placed = _plain(mode, candidates)
     elif fusion is Fusion.RRF:
-        placed = _reciprocal(candidates, by_meaning, by_words, rrf_k)
+        placed = _reciprocal(candidates, _ranks(semantic), by_words, rrf_k)
     else:
         placed = order(query, candidates)
-    return Ranking(placed, by_meaning, by_words, {})
+    return Ranking(placed, by_words, {})
 
 
 def _ranks(found: Sequence[ScoredChunk]) -> dict[str, int]:
     return {one.chunk.chunk_id: rank for rank, one in enumerate(found, start=1)}
 
 
-def _candidates(semantic: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk]) -> list[Candidate]:
+def _candidates(
+    semantic: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk], by_words: Mapping[str, int]
+) -> list[Candidate]:
     """What either arm found, each chunk once: the semantic arm's in its order, then those of the other alone."""
-    bm25 = {found.chunk.chunk_id: found.score for found in lexical}
-    candidates = [Candidate(f.chunk, f.score, bm25.pop(f.chunk.chunk_id, None)) for f in semantic]
-    return candidates + [Candidate(f.chunk, None, f.score) for f in lexical if f.chunk.chunk_id in bm25]
+    alone = dict(by_words)
+    both = [(found, alone.pop(found.chunk.chunk_id, 0)) for found in semantic]
+    candidates = [Candidate(f.chunk, f.score, lexical[rank - 1].score if rank else None) for f, rank in both]
+    return candidates + [Candidate(lexical[n - 1].chunk, None, lexical[n - 1].score) for n in alone.values()]
 
 
 def _plain(mode: SearchMode, candidates: Sequence[Candidate]) -> list[Placed]:
@@ -135,13 +137,46 @@ Unembedded = Callable[[Collection[FileRef]], frozenset[FileRef]]
 
 
 @dataclass(frozen=True, slots=True)
+class AdmittedHits(Sequence[Ranked]):
+    """The hits at some ``places`` of a ranking, each made when it is looked at, and the same one from then on."""
+
+    ranking: Ranking
+    admission: Admission
+    places: Sequence[int]
+    _made: dict[int, Ranked] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, which: int) -> Ranked: ...
+
+    @overload
+    def __getitem__(self, which: slice) -> AdmittedHits: ...
+
+    def __getitem__(self, which: int | slice) -> Ranked | AdmittedHits:
+        if isinstance(which, slice):
+            return AdmittedHits(self.ranking, self.admission, self.places[which], self._made)
+        place = self.places[which]
+        if (made := self._made.get(place)) is None:
+            hit = self.ranking.hit(place)
+            made = _with_exact(hit, place, self.admission) if place in self.admission.exact else hit
+            self._made[place] = made
+        return made
+
+    def chunks(self) -> Iterator[StoredChunk]:
+        """Their chunks alone."""
+        return (self.ranking.placed[place].candidate.chunk for place in self.places)
+
+
+@dataclass(frozen=True, slots=True)
 class Admitted:
     """What may answer, in its order; ``abstained`` says why nothing may, None if something does.
 
     Whether it is any good could be ``judged`` only where the model or the index knows the question's words.
     """
 
-    hits: Sequence[Ranked]
+    hits: AdmittedHits
     abstained: Abstention | None
     judged: bool = True
 
@@ -164,11 +199,11 @@ def admit(query: str, ranking: Ranking, limits: Limits, chunks: int, unembedded:
     ]
     if limits.of_a_file:
         shown = _few_of_each_file(shown, placed, admission.exact, limits.of_a_file)
-    hits = [
-        _with_exact(ranking.hit(place), place, admission) if place in admission.exact else ranking.hit(place)
-        for place in shown
-    ]
-    return Admitted(hits, None if hits else Abstention(admission.best, admission.threshold), admission.judged)
+    return Admitted(
+        AdmittedHits(ranking, admission, shown),
+        None if shown else Abstention(admission.best, admission.threshold),
+        admission.judged,
+    )
 
 
 def _few_of_each_file(

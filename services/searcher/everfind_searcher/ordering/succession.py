@@ -32,8 +32,6 @@ def succeed(
     ``everything`` is the order with the hidden ones in it. Places from ``length`` on are not looked at. A successor
     that stands before its place already stays there.
     """
-    if not any(one.chunk.successor for one in everything):
-        return list(shown)
     merge = _Merge(shown, fetch)
     seen: set[FileRef] = set()
     for one in everything:

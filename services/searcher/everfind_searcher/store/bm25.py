@@ -92,9 +92,11 @@ class TermScorer:
 
 def _highest(sums: npt.NDArray[np.float32], count: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
     """The places of the ``count`` highest sums above zero, highest first, and those."""
-    least = np.partition(sums, len(sums) - count)[len(sums) - count] if count < len(sums) else 0
-    rows = np.flatnonzero(sums >= least if least > 0 else sums > 0)
+    rows = np.flatnonzero(sums > 0)  # most are 0, and a partition is slow where many are equal
     scores = sums[rows]
+    if count < len(rows):
+        enough = scores >= np.partition(scores, len(scores) - count)[len(scores) - count]
+        rows, scores = rows[enough], scores[enough]
     first = np.argsort(-scores, kind="stable")[:count]
     return rows[first], scores[first]
 

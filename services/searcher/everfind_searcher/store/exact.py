@@ -90,16 +90,17 @@ class Nearest:
 
     def _numbers(self, chosen: Rows) -> Rows:
         numbers: Rows = np.zeros(len(chosen), np.uint64)
-        for one, where, own in self._by_selection(chosen):
-            numbers[where] = one.rows[own]
+        ascending = np.argsort(chosen)
+        for one, where, own in self._by_selection(chosen[ascending]):
+            numbers[ascending[where]] = one.rows[own]
         return numbers
 
-    def _by_selection(self, chosen: Rows) -> Iterator[tuple[Selection, Rows, Rows]]:
-        """Those of ``chosen`` that are of one selection: which, and their numbers in it."""
-        owners = np.searchsorted(self._starts, chosen, side="right") - 1
-        for owner in np.unique(owners).tolist():
-            where = np.flatnonzero(owners == owner)
-            yield self._selections[owner], where, chosen[where] - self._starts[owner]
+    def _by_selection(self, chosen: Rows) -> Iterator[tuple[Selection, slice, Rows]]:
+        """Those of ``chosen``, which ascend, that are of one selection: where, and their numbers in it."""
+        borders = np.searchsorted(chosen, self._starts).tolist()
+        for one, start, first, last in zip(self._selections, self._starts, borders, borders[1:], strict=False):
+            if first < last:
+                yield one, slice(first, last), chosen[first:last] - start
 
 
 def nearest_of_parts(parts: Iterable[Selection], query: npt.NDArray[np.float32], count: int) -> Scored:
