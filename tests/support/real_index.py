@@ -14,6 +14,7 @@ from everfind_core.answers.json_form import search_json
 from everfind_core.chunking import TextChunker
 from everfind_core.index.directory import current_index
 from everfind_core.index.store_backends import StoreChoice
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import FileRef, Filters, Folder, IndexReport, IndexRequest, SearchMode, SearchRequest
 from everfind_core.ports import Chunker
 from everfind_indexer.engine import IndexEngine
@@ -38,6 +39,7 @@ class RealIndex:
     chunker: Chunker = field(default_factory=TextChunker)
     embedder: FakeEmbedder = field(default_factory=FakeEmbedder)
     store: StoreChoice = StoreChoice.AUTO
+    vector_type: VectorType = VectorType.HALF
 
     @property
     def directory(self) -> Path:
@@ -52,7 +54,11 @@ class RealIndex:
     def engine(self) -> IndexEngine:
         kept = KeptVectors(self.kept) if self.kept else None
         settings = IndexerSettings(
-            self.directory, (Folder("notes", str(self.corpus)),), kept_vectors=kept, store=self.store
+            self.directory,
+            (Folder("notes", str(self.corpus)),),
+            kept_vectors=kept,
+            store=self.store,
+            vector_type=self.vector_type,
         )
         return IndexEngine(settings, self.embedder, self.chunker, open_writer)
 
@@ -107,7 +113,7 @@ class RealIndex:
         shutil.copytree(self.directory, base / "index")
         if self.kept:
             shutil.copytree(self.kept, base / "kept")
-        return RealIndex(base, self.corpus, base / "kept" if self.kept else None, self.chunker, store=self.store)
+        return replace(self, base=base, kept=base / "kept" if self.kept else None, embedder=FakeEmbedder())
 
 
 def write_notes(corpus: Path, count: int) -> None:

@@ -261,6 +261,7 @@ def status_json(status: WorkspaceStatus, *, skipped_files: bool = False) -> Json
         "folders": [_folder_status_json(folder) for folder in status.folders],
         "coverage": coverage_json(status.coverage),
         "model": None if status.model is None else _model_json(status.model),
+        "vector_type": status.vector_type or None,
         "disk_bytes": status.disk_bytes,
         "redactions": status.redactions,
         "writer": status.writer or None,

@@ -61,6 +61,8 @@ class OpenWorkspace:
 class WorkspaceStatus:
     """Coverage by folder, the model, sizes in bytes, and findings. ``indexed_at`` in seconds since the epoch.
 
+    ``vector_type`` is what the index's vectors are stored in (``half``, ``int8``); empty before the first run.
+
     ``workspace`` is as in :class:`OpenWorkspace`; ``open_workspaces`` are those of a server that has several.
 
     ``version`` of everfind and ``settings_digest`` (hex) are those of the process that answers; a service of a team,
@@ -73,6 +75,7 @@ class WorkspaceStatus:
     folders: tuple[FolderStatus, ...]
     coverage: Coverage
     model: ModelInfo | None = None
+    vector_type: str = ""
     indexed_at: float = 0.0
     disk_bytes: int = 0
     redactions: int = 0

@@ -65,6 +65,15 @@ class IndexSettings(BaseModel):
         "loaded. An index stays in what it was made with until `everfind index --rebuild`.",
         group="Index",
     )
+    vector_type: Literal["half", "int8"] = setting(
+        "half",
+        "What the index's vectors are stored in: `half` (precision), or `int8`, which takes half of their space on the "
+        "disk and a third of their space in memory; few hits change. With it each search reads all vectors where they "
+        "do not fit into `resident_bytes`. A change needs `everfind index --rebuild`: what is kept for reuse is not "
+        "embedded again.",
+        group="Index",
+        shapes_answers=True,
+    )
     concurrency: int = setting(
         0, "Embedding calls under way at once; 0 follows the CPU quota.", group="Index", ge=0, le=256
     )

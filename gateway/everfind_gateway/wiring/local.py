@@ -279,11 +279,13 @@ def _ray_workers(settings: Settings, told: IndexerSettings) -> AbstractContextMa
 
 def _indexer_settings(settings: Settings, outgoing: tuple[str, ...]) -> IndexerSettings:
     from everfind_core.index.store_backends import StoreChoice
+    from everfind_core.index.vector_types import VectorType
     from everfind_indexer.settings import indexer_settings
 
     return indexer_settings(
         settings,
         store=StoreChoice(settings.store_backend),
+        vector_type=VectorType(settings.vector_type),
         user_ignore=settings.user_ignore,
         vectors=settings.vector_cache_dir,
         outgoing=outgoing,

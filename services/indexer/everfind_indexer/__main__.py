@@ -17,6 +17,7 @@ from everfind_core.files.paths import encode_os_path
 from everfind_core.index.directory import check_writable
 from everfind_core.index.object_place import ObjectPlace, checked_directory
 from everfind_core.index.store_backends import StoreChoice
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import Folder
 from everfind_rpc.serving.service import Service
 from everfind_rpc.serving.service_main import ServiceSettings, comma_separated, run_service
@@ -70,6 +71,10 @@ class IndexerServerSettings(ServiceSettings):
     store_backend: StoreChoice = Field(
         default=StoreChoice.AUTO,
         description="What a new index is kept in: lancedb, sqlite, or auto: SQLite where LanceDB cannot be loaded.",
+    )
+    vector_type: VectorType = Field(
+        default=VectorType.HALF,
+        description="What the index's vectors are stored in: half (precision), or int8, in half of the space.",
     )
     embedder: str = Field(description="HOST:PORT of the embedder.")
     user_ignore: Path | None = Field(default=None, description="An .indexignore that holds for every folder.")
@@ -134,6 +139,7 @@ def _open(settings: IndexerServerSettings, stack: contextlib.ExitStack) -> Seque
         user_ignore=settings.user_ignore,
         vectors=settings.vector_cache_dir or settings.index_dir,
         store=settings.store_backend,
+        vector_type=settings.vector_type,
     )
     engine = IndexEngine(told, patient, SyntaxChunker(), open_writer)
     if settings.watch:

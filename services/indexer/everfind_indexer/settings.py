@@ -9,6 +9,7 @@ from typing import Protocol
 
 from everfind_core.index.object_place import ObjectPlace
 from everfind_core.index.store_backends import StoreChoice
+from everfind_core.index.vector_types import VectorType
 from everfind_core.lifecycle import DEFAULT_VOCABULARY, Vocabulary
 from everfind_core.model import Folder, LineKind, ModelInfo
 from everfind_core.ports import ChunkLimits
@@ -38,8 +39,8 @@ class IndexerSettings:
     vectors outlast the index; None keeps none. ``vocabulary`` is that of documents' headers. ``outgoing`` says what
     leaves the machine besides what the embedding model says of itself. ``digest`` (hex) is that of all settings that
     shape index and answers, for ``status`` to tell; empty where nobody computes it.
-    Clients may add folders below ``folder_roots``. ``store`` is what a new index is kept in. Each change
-    is copied to ``publish`` for searchers; None for nowhere.
+    Clients may add folders below ``folder_roots``. ``store`` is what a new index is kept in, ``vector_type`` what its
+    vectors are stored in. Each change is copied to ``publish`` for searchers; None for nowhere.
     """
 
     index_directory: Path
@@ -59,6 +60,7 @@ class IndexerSettings:
     digest: str = ""
     folder_roots: tuple[Path, ...] = ()
     store: StoreChoice = StoreChoice.AUTO
+    vector_type: VectorType = VectorType.HALF
     publish: ObjectPlace | None = None
 
     def limits(self, model: ModelInfo) -> Mapping[LineKind, ChunkLimits]:
@@ -96,6 +98,7 @@ def indexer_settings(
     user_ignore: Path | None,
     vectors: Path,
     store: StoreChoice,
+    vector_type: VectorType,
     outgoing: tuple[str, ...] = (),
     digest: str = "",
 ) -> IndexerSettings:
@@ -119,5 +122,6 @@ def indexer_settings(
         digest=digest,
         folder_roots=given.folder_roots,
         store=store,
+        vector_type=vector_type,
         publish=ObjectPlace.parse(given.publish_to) if given.publish_to else None,
     )

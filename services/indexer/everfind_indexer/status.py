@@ -45,6 +45,7 @@ def workspace_status(
         folders=folders,
         coverage=with_waiting(published.total(), watch),
         model=model,
+        vector_type=location.manifest.recipe.vector_type.value,
         indexed_at=published.indexed_at,
         disk_bytes=bytes_below(directory),
         redactions=sum(f.redactions for f in folders),
@@ -81,7 +82,7 @@ def _findings_of_store(
     settings: IndexerSettings, location: IndexLocation, chunks: int, *, verify: bool
 ) -> list[HealthFinding]:
     size = table_size(str(settings.index_directory))
-    findings = [*store_findings(location.manifest.store), *table_findings(size, chunks)]
+    findings = [*store_findings(location.manifest), *table_findings(size, chunks)]
     if verify:
         from everfind_indexer.index.repairing import findings_of  # loads the store's library
 

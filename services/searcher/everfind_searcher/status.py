@@ -47,6 +47,7 @@ def index_status(settings: SearcherSettings, open_reader: ReaderOpener) -> Works
         ),
         coverage=with_waiting(published.total(), watch),
         model=location.manifest.model,
+        vector_type=location.manifest.recipe.vector_type.value,
         indexed_at=published.indexed_at,
         redactions=sum(f.redactions for f in published.folders),
         version=__version__,

@@ -33,7 +33,9 @@ def test_a_searcher_reads_a_directory_or_what_is_published(monkeypatch: pytest.M
 def test_an_indexer_writes_a_directory_and_publishes_where_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def publish() -> ObjectPlace | None:
         told = load_settings(IndexerServerSettings)
-        settings = indexer_settings(told, user_ignore=None, vectors=told.index_dir, store=told.store_backend)
+        settings = indexer_settings(
+            told, user_ignore=None, vectors=told.index_dir, store=told.store_backend, vector_type=told.vector_type
+        )
         assert bool(settings.publish) == any("the text of indexed files, to s3://" in one for one in settings.outgoing)
         return settings.publish
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from everfind_core.index.manifest import Manifest
 from everfind_core.index.store_backends import StoreBackend
 from everfind_core.index.table_size import TableSize
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import HealthFinding, Severity
 from everfind_indexer.index.catalog import Catalog
 
@@ -38,11 +40,14 @@ def document_findings(catalog: Catalog) -> tuple[HealthFinding, ...]:
     return tuple(findings)
 
 
-def store_findings(store: StoreBackend) -> tuple[HealthFinding, ...]:
-    """What keeps the chunks, where that is not the usual."""
-    if store is StoreBackend.LANCEDB:
-        return ()
-    return (HealthFinding("store", Severity.OK, "chunks are kept in SQLite"),)
+def store_findings(manifest: Manifest) -> tuple[HealthFinding, ...]:
+    """What keeps the chunks, and what their vectors are stored in, where that is not the usual."""
+    told = []
+    if manifest.store is StoreBackend.SQLITE:
+        told.append("chunks are kept in SQLite")
+    if manifest.recipe.vector_type is VectorType.INT8:
+        told.append("vectors are stored in int8, eight bits a number")
+    return tuple(HealthFinding("store", Severity.OK, message) for message in told)
 
 
 def table_findings(table: TableSize, chunks: int) -> tuple[HealthFinding, ...]:

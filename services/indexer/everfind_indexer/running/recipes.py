@@ -27,7 +27,7 @@ def preparation(settings: IndexerSettings, embedder: Embedder, chunker: Chunker,
 
 
 def recipe_of(settings: IndexerSettings, chunker: Chunker, model: ModelInfo) -> Recipe:
-    """All that decides which rows :func:`preparation` gives, and their vectors."""
+    """All that decides which rows :func:`preparation` gives, and how their vectors are stored."""
     limits = settings.limits(model)
     sizes = ",".join(
         f"{kind.value}={limits[kind].target}/{limits[kind].hard}/{limits[kind].overlap}" for kind in LineKind
@@ -38,4 +38,5 @@ def recipe_of(settings: IndexerSettings, chunker: Chunker, model: ModelInfo) -> 
         lexical=LEXICAL_REVISION,
         extraction=f"{EXTRACTION_REVISION} {LIFECYCLE_REVISION} {settings.vocabulary.revision}".rstrip(),
         secrets=SECRETS_REVISION if settings.redact_secrets else "off",
+        vector_type=settings.vector_type,
     )

@@ -185,6 +185,7 @@ class WorkspaceStatus(_message.Message):
     SETTINGS_DIGEST_FIELD_NUMBER: _builtins.int
     FLOOR_FIELD_NUMBER: _builtins.int
     OPEN_WORKSPACES_FIELD_NUMBER: _builtins.int
+    VECTOR_TYPE_FIELD_NUMBER: _builtins.int
     workspace: _builtins.str
     """Name of the workspace, or its absolute directory; empty for the server's own."""
     index_directory: _builtins.str
@@ -201,6 +202,8 @@ class WorkspaceStatus(_message.Message):
     """Version of everfind that answers."""
     settings_digest: _builtins.str
     """Digest (hex) of the settings that the process runs with; equal digests behave the same. A service of a team has none."""
+    vector_type: _builtins.str
+    """What the index's vectors are stored in: "half" (precision) or "int8"; empty before the first run."""
     @_builtins.property
     def folders(self) -> _containers.RepeatedCompositeFieldContainer[Global___FolderStatus]:
         """Each folder that is added or has chunks in the index."""
@@ -257,10 +260,11 @@ class WorkspaceStatus(_message.Message):
         settings_digest: _builtins.str = ...,
         floor: _model_pb2.Floor | None = ...,
         open_workspaces: _abc.Iterable[Global___OpenWorkspace] | None = ...,
+        vector_type: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "floor", b"floor", "index_time", b"index_time", "model", b"model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "disk_bytes", b"disk_bytes", "findings", b"findings", "floor", b"floor", "folders", b"folders", "generation", b"generation", "index_directory", b"index_directory", "index_time", b"index_time", "model", b"model", "open_workspaces", b"open_workspaces", "outgoing", b"outgoing", "redactions", b"redactions", "settings_digest", b"settings_digest", "version", b"version", "workspace", b"workspace", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration", "coverage", b"coverage", "disk_bytes", b"disk_bytes", "findings", b"findings", "floor", b"floor", "folders", b"folders", "generation", b"generation", "index_directory", b"index_directory", "index_time", b"index_time", "model", b"model", "open_workspaces", b"open_workspaces", "outgoing", b"outgoing", "redactions", b"redactions", "settings_digest", b"settings_digest", "vector_type", b"vector_type", "version", b"version", "workspace", b"workspace", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
