@@ -7,8 +7,8 @@ Ranks say what is best, never whether it is any good; that takes absolute eviden
   little in prose. Their sum must reach the model's floor, after what a corpus of its size has near by chance is taken
   off.
 - of a *hit*, where a caller or the settings say ``min_score``: its own cosine. Then the answer's floor is off.
-- an exact match is evidence by itself, for the chunks that have it: the whole query word for word, or a rare word that
-  the query spells like a name or of which it consists.
+- an exact match is evidence by itself, for the chunks that have it: the whole query word for word, a rare word that the
+  query spells like a name, or the one or two words of which it consists, if one of them is rare.
 - a chunk that waits for its vector is judged by its words alone: how much of the query's words it has stands for its
   cosine, and where that reaches further than the rest, for the evidence of the answer.
 
@@ -226,19 +226,19 @@ def foreign_share(text: str) -> float:
 
 
 def exact_matches(text: str, read: Reading, chunks: int) -> list[int]:
-    """Places of the chunks that have the whole query word for word, or a rare telling word of it, in their order.
+    """Places of the chunks that have the whole query word for word, or telling words of it, in their order.
 
-    Rare is a word in at most ``max(RARE_LEAST, RARE_RATIO * chunks)`` chunks and in no more than half; one always is.
-    The name of a file is rare by the files that have it, and matches all their chunks.
+    Of words that tell together one must be rare: in at most ``max(RARE_LEAST, RARE_RATIO * chunks)`` chunks and in no
+    more than half; one chunk always is few. The name of a file is rare by the files that have it, and matches all their
+    chunks.
     """
     most = max(1.0, min(max(RARE_LEAST, RARE_RATIO * chunks), chunks / 2))
     phrases = [(phrase, max(phrase.split(), key=len)) for phrase in _phrases(plain_words(text).split())]
     places = {place for place, t in read.texts.items() if _has_phrase(t, phrases)}
-    for word in map(str.casefold, telling_words(text)):
-        pattern = _alone(word, r"\w")
-        having = [place for place, t in read.texts.items() if pattern.search(t)]
-        if len(having) <= most:
-            places.update(having)
+    for words in telling_words(text):
+        having = [_places_of(word.casefold(), read) for word in words]
+        if min(map(len, having)) <= most:
+            places.update(set.intersection(*having))
     for name in file_names(text):
         named = {place: ref for place, ref in read.refs.items() if _base_name(ref) == name}
         if len(set(named.values())) <= most:
@@ -251,11 +251,22 @@ def file_names(text: str) -> set[str]:
     return {name.casefold() for name in _FILE_NAME.findall(text)}
 
 
-def telling_words(text: str) -> list[str]:
-    """Words of a query that can be evidence by themselves: spelled like names, or all there is of a short query."""
-    if read_query(text).short:
-        return [word for word in _WORD.findall(text) if len(word) > 1 and word.casefold() not in FUNCTION_WORDS]
-    return [name for name in _NAME.findall(text) if _SPELLED.search(name)]
+def telling_words(text: str) -> list[tuple[str, ...]]:
+    """Words of a query that can be evidence: each that is spelled like a name, and all there is of a short query.
+
+    Words of a tuple tell together only: one of two may stand anywhere, in another sense.
+    """
+    spelled: list[tuple[str, ...]] = [(name,) for name in _NAME.findall(text) if _SPELLED.search(name)]
+    if not read_query(text).short:
+        return spelled
+    words = tuple(word for word in _WORD.findall(text) if len(word) > 1 and word.casefold() not in FUNCTION_WORDS)
+    return list(dict.fromkeys([*spelled, words])) if words else spelled
+
+
+def _places_of(word: str, read: Reading) -> set[int]:
+    """Places of the chunks that have a folded word as it is."""
+    pattern = _alone(word, r"\w")
+    return {place for place, t in read.texts.items() if pattern.search(t)}
 
 
 def _least_cosine(limits: Limits, best: float) -> float | None:

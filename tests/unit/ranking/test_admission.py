@@ -99,16 +99,33 @@ def test_what_waits_for_its_vector_is_judged_by_its_words_alone() -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("ERR_TOKEN_EXPIRED", ["ERR_TOKEN_EXPIRED"]),
-        ("chmod dirs", ["chmod", "dirs"]),
-        ("how do I call `getUserName` with a token", ["getUserName"]),
-        ("what happens if http.ErrAbortHandler is raised in it", ["http.ErrAbortHandler"]),
+        ("ERR_TOKEN_EXPIRED", [("ERR_TOKEN_EXPIRED",)]),
+        ("the parser", [("parser",)]),
+        ("chmod dirs", [("chmod", "dirs")]),
+        ("getUserName dirs", [("getUserName",), ("getUserName", "dirs")]),
+        ("how do I call `getUserName` with a token", [("getUserName",)]),
+        ("what happens if http.ErrAbortHandler is raised in it", [("http.ErrAbortHandler",)]),
+        ("of the", []),
         ("remove the encoder APIs of the old module again", []),
         ("where are the tokens of a user checked", []),
     ],
 )
-def test_telling_words(query: str, words: list[str]) -> None:
+def test_telling_words(query: str, words: list[tuple[str, ...]]) -> None:
     assert telling_words(query) == words
+
+
+def test_two_words_match_where_both_stand_and_one_is_rare() -> None:
+    ranked = [
+        candidate("Lightning is a payment network; its style sheets are plain", bm25=2.0),
+        candidate("CSS is minified by Lightning", bm25=1.5),
+        candidate("CSS files", bm25=1.0),
+    ]
+    assert exact_matches("Lightning CSS", Reading.of(ranked), 1_000) == [1]
+    assert exact_matches("lightning", Reading.of(ranked), 1_000) == [0, 1]
+    assert exact_matches("LIGHTNING_BOLT css", Reading.of([candidate("LIGHTNING_BOLT", bm25=1.0)]), 1_000) == [0]
+    common = [candidate(f"{n} css", bm25=1.0) for n in range(30)]
+    assert exact_matches("Lightning CSS", Reading.of([*common, *ranked]), 1_000) == [31]
+    assert exact_matches("Lightning CSS", Reading.of([*common, *ranked[1:2] * 6]), 1_000) == []
 
 
 def test_exact_matches_are_whole_rare_words() -> None:
