@@ -19,7 +19,7 @@ from unittest import mock
 from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import IndexPhase, IndexProgress, IndexRequest, RunEvent
 from everfind_indexer.index.catalog_database import CatalogDatabase
-from everfind_indexer.running import first_pass, pipeline, run, work
+from everfind_indexer.running import bookkeeping, first_pass, pipeline, work
 from everfind_indexer.store import maintenance
 from everfind_indexer.store.sqlite import transactions, upkeep
 from everfind_indexer.store.sqlite import writer as sqlite_writer
@@ -57,7 +57,7 @@ class Steps:
 def take_in_twice() -> None:
     """A few files are many, and a commit holds three."""
     first_pass.FIRST_PASS_FILES = 2
-    run.COVERAGE_SECONDS = 0.0
+    bookkeeping.COVERAGE_SECONDS = 0.0
     first_pass.COMMIT_FILES = pipeline.BATCH_FILES = work.GROUP_FILES = 3
     mock.patch.object(pipeline.Pipeline, "has_room", return_value=False).start()  # the same steps each time
 

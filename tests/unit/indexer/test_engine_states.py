@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from everfind_core.errors import FolderUnusableError
+from everfind_core.errors import FolderUnusableError, UnavailableError
 from everfind_core.index.directory import current_index
 from everfind_core.index.names import POINTER
 from everfind_core.lifecycle import settle
@@ -479,3 +479,14 @@ def test_an_empty_folder_is_covered_until_it_is_forgotten(workspace: Workspace) 
     assert dict(workspace.engine().status().coverage.skipped) == {"binary": 1}
     assert workspace.engine().forget_folder("f") == 0
     assert '"name":"f"' not in (location / "coverage.json").read_text()
+
+
+def test_a_run_whose_noise_cannot_be_measured_says_so(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_arguments: object) -> None:
+        raise UnavailableError("no model answers", hint="Start it.")
+
+    monkeypatch.setattr("everfind_indexer.running.run.is_due", lambda _target: True)
+    monkeypatch.setattr("everfind_indexer.running.run.calibrate", gone)
+    report = workspace.index()
+    assert report.warnings == ("the model's noise could not be measured: no model answers",)
+    assert report.calibration is None

@@ -28,7 +28,7 @@ from everfind_core.model import (
 )
 from everfind_core.ports import TokenIds
 from everfind_indexer.files.found import FoundFile
-from everfind_indexer.running import backlog, first_pass, pipeline, run, work
+from everfind_indexer.running import backlog, bookkeeping, first_pass, pipeline, work
 from everfind_indexer.store.kinds import table_damage
 from tests.support.fakes import MODEL, FakeEmbedder
 from tests.support.real_index import RealIndex, write_notes
@@ -39,7 +39,7 @@ NOTES = 24
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_pass, "FIRST_PASS_FILES", 10)
-    monkeypatch.setattr(run, "COVERAGE_SECONDS", 0.0)
+    monkeypatch.setattr(bookkeeping, "COVERAGE_SECONDS", 0.0)
     monkeypatch.setattr(first_pass, "COMMIT_FILES", 6)
     monkeypatch.setattr(pipeline, "BATCH_FILES", 4)
     monkeypatch.setattr(work, "GROUP_FILES", 4)

@@ -60,7 +60,7 @@ def killable(directory: Path, dimensions: int) -> Killable:
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("everfind_indexer.running.pipeline.BATCH_FILES", 4)
     monkeypatch.setattr("everfind_indexer.running.work.GROUP_FILES", 4)
-    monkeypatch.setattr("everfind_indexer.running.run.COVERAGE_SECONDS", 0.0)
+    monkeypatch.setattr("everfind_indexer.running.bookkeeping.COVERAGE_SECONDS", 0.0)
     monkeypatch.setattr(Killable, "left", 10**9)
     corpus = tmp_path / "corpus"
     corpus.mkdir()

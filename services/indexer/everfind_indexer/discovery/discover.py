@@ -47,8 +47,7 @@ def discover(
         CancelledError, DeadlineExceededError: as ``cancel`` says.
     """
     directory = os.path.realpath(_raw(root))
-    given = ([below] if below else []) if isinstance(below, str) else below
-    named = [decode_path(check_relative(path, field="below")) for path in given]
+    named = _named(below)
     limits = Limits(
         sizes=sizes,
         include=compile_globs(include, field="include"),
@@ -60,11 +59,7 @@ def discover(
     if named and not limits.below:
         return Discovery(())
     walk.run(_start(walk, directory, _user_rules(user_ignore), cancel))
-    return Discovery(
-        files=tuple(sorted(walk.files)),
-        skipped=tuple(sorted(walk.skipped, key=lambda skipped: skipped.ref.path)),
-        warnings=tuple(dict.fromkeys(walk.warnings)),
-    )
+    return _found(walk)
 
 
 def is_indexable(
@@ -88,6 +83,21 @@ def is_indexable(
         cancel=cancel,
     )
     return any(file.path == path for file in found.files)
+
+
+def _named(below: str | Collection[str]) -> list[bytes]:
+    """The paths that an answer is limited to, as on disk."""
+    given = ([below] if below else []) if isinstance(below, str) else below
+    return [decode_path(check_relative(path, field="below")) for path in given]
+
+
+def _found(walk: Walk) -> Discovery:
+    """What a walk that is over has seen, in order."""
+    return Discovery(
+        files=tuple(sorted(walk.files)),
+        skipped=tuple(sorted(walk.skipped, key=lambda skipped: skipped.ref.path)),
+        warnings=tuple(dict.fromkeys(walk.warnings)),
+    )
 
 
 def _start(walk: Walk, directory: bytes, user_rules: Chain, cancel: Cancellation | None) -> VisitedDirectory:

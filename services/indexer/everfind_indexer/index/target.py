@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -122,18 +123,13 @@ def open_target(
         target: Target | None = None
         if how.salvaged is not None:
             target = _opened_if_whole(stack, how.salvaged, open_store)
-        elif current and not how.rebuild:
+        elif how.rebuild:
+            fits = partial(_fits, recipe=recipe, choice=how.store)
+            target = _resumed(stack, index_directory, current, fits, open_store)
+        elif current:
             check_recipe(current.manifest.recipe, recipe, index_directory)
             check_store(current.manifest.store, how.store, index_directory)
             target = stack.enter_context(opened(current, open_store))
-        elif how.rebuild:
-            target = _resumed(
-                stack,
-                index_directory,
-                current,
-                lambda made: made.recipe == recipe and suits(made.store, how.store),
-                open_store,
-            )
         if target is None:
             chosen = choose(how.store)
             manifest = Manifest(recipe, model, time.time(), __version__, store=chosen.backend)
@@ -194,6 +190,11 @@ def _current(index_directory: Path, *, rebuild: bool) -> IndexLocation | None:
         if not rebuild:
             raise
         return None
+
+
+def _fits(made: Manifest, *, recipe: Recipe, choice: StoreChoice) -> bool:
+    """Whether an index of this manifest is what a run would make."""
+    return made.recipe == recipe and suits(made.store, choice)
 
 
 def _resumed(

@@ -9,33 +9,28 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import EverfindError, FolderUnusableError, ModelUnusableError, UnavailableError
 from everfind_core.model import (
     Calibration,
-    FileFailed,
-    FileProcessed,
-    FileRef,
     FileState,
     Folder,
     FolderFinished,
     FolderStarted,
-    IndexPhase,
     IndexReport,
     IndexRequest,
     IndexStage,
     RunFinished,
-    SkippedFile,
-    SkipReason,
 )
 from everfind_core.ports import Embedder, EventSink, FileChunks
 from everfind_indexer.files.found import FoundFile
 from everfind_indexer.index.target import Target
 from everfind_indexer.index.vectors import VectorCache
 from everfind_indexer.running.backlog import Backlog
+from everfind_indexer.running.bookkeeping import Books
 from everfind_indexer.running.calibrating import calibrate, is_due
 from everfind_indexer.running.first_pass import FED_TOKENS, FirstPass, pays
 from everfind_indexer.running.looking import Changed, Looker, Settled, Unreadable
@@ -43,81 +38,80 @@ from everfind_indexer.running.pipeline import Clock, Committed, Pipeline
 from everfind_indexer.running.planning import Plan, outermost, plan
 from everfind_indexer.running.preparing import Preparation, PreparedFile
 from everfind_indexer.running.settling import settle_documents, with_noted_fate
-from everfind_indexer.running.tally import Tally, report
+from everfind_indexer.running.tally import Tally
 from everfind_indexer.running.work import GROUP_FILES, FolderWork, in_groups
 from everfind_indexer.running.workers import Workers
 from everfind_indexer.sources import Sources
 
 PRUNE_FILES = 1_000
 RECORD_FILES = 1_000
-COVERAGE_SECONDS = 2.0
 
-_WORTH_A_WORD = frozenset(
-    {
-        SkipReason.UNREADABLE,
-        SkipReason.EXTRACTION_FAILED,
-        SkipReason.NO_TEXT,
-        SkipReason.ENCRYPTED,
-        SkipReason.OVER_LIMIT,
-    }
-)
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a run works with: the index, what is read and how rows are made of it, and who embeds.
+
+    ``kept`` has vectors for reuse, where they are kept. At most ``concurrency`` batches are under way unless the
+    request says another number. ``min_score`` is that of the settings.
+    """
+
+    target: Target
+    sources: Sources
+    how: Preparation
+    embedder: Embedder
+    workers: Workers
+    kept: VectorCache | None
+    concurrency: int
+    min_score: float | None
 
 
 class Run:
-    """Brings a target up to date. One use, one thread."""
+    """Brings a target up to date. One use, one thread.
+
+    ``warnings`` are told with its own. ``answers`` says whether searches see the target while it is written.
+    """
 
     def __init__(
         self,
         request: IndexRequest,
-        target: Target,
-        sources: Sources,
-        how: Preparation,
-        embedder: Embedder,
-        *,
-        kept: VectorCache | None,
-        concurrency: int,
-        min_score: float | None,
-        workers: Workers,
+        resources: Resources,
         on_event: EventSink,
         cancel: Cancellation,
+        *,
         warnings: Sequence[str] = (),
         answers: bool = True,
     ) -> None:
         self._request = request
-        self._target = target
-        self._sources = sources
-        self._how = how
-        self._embedder = workers.embedder(embedder)
-        self._workers = workers
-        self._kept = None if request.force else kept
-        # What an index had nothing of before cannot be looked up; equal texts within the run still are.
-        reuse = not request.force and bool(target.catalog.folders())
-        # A run before this one may have ended between its last commit and its end.
-        before = target.location.read_coverage().folders
-        self._unsettled = frozenset(f.folder.name for f in before if f.coverage.pending)
-        self._min_score = min_score
+        self._target = resources.target
+        self._sources = resources.sources
+        self._how = resources.how
+        self._workers = resources.workers
+        self._embedder = self._workers.embedder(resources.embedder)
+        self._kept = None if request.force else resources.kept
+        self._min_score = resources.min_score
         self._emit = on_event
         self._cancel = cancel
         self._clock = Clock()
-        self._pipeline = Pipeline(
-            target.store,
+        self._books = Books(self._target, self._sources, self._clock, on_event)
+        self._books.warnings += warnings
+        self._pipeline = self._opened_pipeline(request.concurrency or resources.concurrency)
+        self._backlog = Backlog(self._target.store)
+        self._has_first_pass = answers and not (request.force or request.max_files)
+
+    def _opened_pipeline(self, concurrency: int) -> Pipeline:
+        # What an index had nothing of before cannot be looked up; equal texts within the run still are.
+        reuse = not self._request.force and bool(self._target.catalog.folders())
+        return Pipeline(
+            self._target.store,
             self._embedder,
-            on_commit=self._committed,
-            cancel=cancel,
+            on_commit=self._books.committed,
+            cancel=self._cancel,
             clock=self._clock,
             reuse=reuse,
             kept=self._kept,
-            older=target.older,
-            concurrency=request.concurrency or max(concurrency, workers.slots + 1),
+            older=self._target.older,
+            concurrency=concurrency,
         )
-        self._backlog = Backlog(target.store)
-        self._has_first_pass = answers and not (request.force or request.max_files)
-        self._started = time.perf_counter()
-        self._tallies: dict[str, Tally] = {}
-        self._gone: list[FileState] = []
-        self._errors: list[SkippedFile] = []
-        self._warnings: list[str] = list(warnings)
-        self._coverage_due = 0.0
 
     def folders(self, folders: Sequence[Folder]) -> IndexReport:
         """Do the run; what is committed before an error or a cancel stays."""
@@ -126,17 +120,20 @@ class Run:
                 self._all(folders)
         except EverfindError:
             with contextlib.suppress(EverfindError):  # the first error counts
-                self._publish()
+                self._books.publish()
             raise
-        if folders and not self._tallies:
-            raise FolderUnusableError(self._errors[0].message, hint="Bring the directory back, or remove the folder.")
+        if folders and not self._books.tallies:
+            first = self._books.errors[0]
+            raise FolderUnusableError(first.message, hint="Bring the directory back, or remove the folder.")
         self._prune()
         with self._clock.measure(IndexStage.STORE):
             settle_documents(self._target, self._how.vocabulary)
         with self._clock.measure(IndexStage.MAINTAIN):
             self._target.maintain(exact=not self._request.paths)
             self._keep_vectors()
-        finished = replace(self._report([folder.name for folder in folders]), calibration=self._calibrated())
+        report = self._books.close([folder.name for folder in folders])
+        calibration = self._calibrated()
+        finished = replace(report, calibration=calibration, warnings=tuple(self._books.warnings))
         self._emit(RunFinished(finished))
         return finished
 
@@ -150,7 +147,7 @@ class Run:
             except FolderUnusableError as error:
                 if self._request.folders:
                     raise
-                self._unusable(folder, error)
+                self._books.unusable(folder, error)
 
     # --- the first pass -----------------------------------------------------------------------------------------------
 
@@ -183,26 +180,26 @@ class Run:
                 pass_.add(group)
                 self._feed()
             pass_.finish()
-        self._publish()
+        self._books.publish()
         self._pipeline.finish()  # rows that are under way would take back what documents are given now
         with self._clock.measure(IndexStage.STORE):
             settle_documents(self._target, self._how.vocabulary)
-        self._publish()
+        self._books.publish()
         for work in works.values():
             work.end(self._backlog)
 
     def _first_committed(self, files: list[PreparedFile], works: Mapping[str, FolderWork]) -> None:
-        self._record(files)
+        self._books.record(files)
         for file in files:
             work = works[file.state.ref.folder]
             work.first.count(file)
             if not file.state.unembedded:
-                self._done(Committed(file, embedded=0, reused=len(file.rows), tokens=0, context_tokens=0))
+                self._books.done(Committed(file, embedded=0, reused=len(file.rows), tokens=0, context_tokens=0))
                 continue
             self._backlog.add(file)
             if not self._backlog.remembers(file.state.ref):
                 work.looker.known[file.state.ref.path] = file.state
-        self._keep_up()
+        self._books.keep_up()
         for name in dict.fromkeys(file.state.ref.folder for file in files):
             self._emit(works[name].first.progress())
 
@@ -220,11 +217,11 @@ class Run:
         with self._clock.measure(IndexStage.DISCOVER):
             found = self._sources.discover(folder, below=below, cancel=self._cancel)
             todo = plan(found.files, catalog.states(folder.name, below), force=request.force)
-        self._warnings += found.warnings
+        self._books.warnings += found.warnings
         files = self._within_limit(todo)
         tally.todo, tally.postponed, tally.unchanged = len(files), len(todo.read) - len(files), todo.unchanged
-        self._tallies[folder.name] = tally
-        self._publish()  # hits of this folder must find its root
+        self._books.tallies[folder.name] = tally
+        self._books.publish()  # hits of this folder must find its root
         looker = Looker(folder, dict(todo.known), self._how, self._sources.sizes, request.force, self._clock)
         return FolderWork(looker, list(files), tally, todo.gone, found.skipped, below)
 
@@ -233,7 +230,7 @@ class Run:
         for group in self._prepared(work):
             self._pipeline.add(group)
         self._pipeline.finish()
-        self._forget_later(tally, self._surely_gone(work.gone, work.skipped))
+        self._books.forget_later(tally, self._books.surely_gone(work.gone, work.skipped))
         catalog.record_left_out(folder.name, work.skipped, below=work.below)
         skipped = catalog.coverage(folder.name)[0].skipped
         deleted = 0 if tally.pending else tally.deleted
@@ -241,15 +238,10 @@ class Run:
             FolderFinished(folder.name, tally.indexed, tally.unchanged, deleted, skipped, tally.chunks, tally.seconds)
         )
 
-    def _unusable(self, folder: Folder, error: FolderUnusableError) -> None:
-        """One folder that is not there does not end the run, and loses nothing."""
-        self._warnings.append(f"{error.message}; its chunks stay as they are")
-        self._errors.append(SkippedFile(FileRef(folder.name, ""), SkipReason.UNREADABLE, error.message))
-
     def _within_limit(self, todo: Plan) -> Sequence[FoundFile]:
         if not self._request.max_files:
             return todo.read
-        return todo.first(max(0, self._request.max_files - sum(t.indexed for t in self._tallies.values())))
+        return todo.first(max(0, self._request.max_files - sum(t.indexed for t in self._books.tallies.values())))
 
     def _prepared(self, work: FolderWork) -> Iterator[list[PreparedFile]]:
         """Groups of what must be embedded: what the first pass remembers as it is, the rest looked at."""
@@ -266,84 +258,22 @@ class Run:
         for outcome in self._workers.look(looker, files, self._cancel):
             self._cancel.check()
             if isinstance(outcome, Changed):
-                self._note(outcome.file.state)
+                self._books.note(outcome.file.state)
                 yield with_noted_fate(outcome.file, self._target.catalog.lives)
                 continue
             tally.done += 1
             if isinstance(outcome, Settled):
                 tally.unchanged += outcome.same and outcome.state.skip is None
-                self._note(outcome.state)
+                self._books.note(outcome.state)
                 settled.append(outcome.state)
             elif isinstance(outcome, Unreadable):
-                self._note(outcome.state)
+                self._books.note(outcome.state)
             elif outcome.state is not None:
-                self._forget_later(tally, [outcome.state])
+                self._books.forget_later(tally, [outcome.state])
             if len(settled) >= RECORD_FILES:
                 self._target.catalog.record(settled)
                 settled.clear()
         self._target.catalog.record(settled)
-
-    def _surely_gone(self, gone: Sequence[FileState], skipped: Sequence[SkippedFile]) -> list[FileState]:
-        """Without what lies in directories that cannot be listed now; those are told of."""
-        closed = [s for s in skipped if s.reason is SkipReason.UNREADABLE]
-        self._errors += closed
-        for one in closed:
-            self._emit(FileFailed(one))
-        inside = tuple(one.ref.path.removesuffix("/") + "/" for one in closed)
-        return [state for state in gone if not f"{state.ref.path}/".startswith(inside)]
-
-    def _forget_later(self, tally: Tally, gone: Sequence[FileState]) -> None:
-        tally.deleted += sum(state.skip is None for state in gone)
-        self._gone += gone
-
-    def _note(self, state: FileState) -> None:
-        """Tell of a file that was left out for a reason that a user may want to act on."""
-        if state.skip is not None and state.skip in _WORTH_A_WORD:
-            failed = SkippedFile(state.ref, state.skip, state.message)
-            self._errors.append(failed)
-            self._emit(FileFailed(failed))
-
-    # --- commits ------------------------------------------------------------------------------------------------------
-
-    def _committed(self, files: Sequence[Committed]) -> None:
-        self._record([committed.file for committed in files])
-        for committed in files:
-            self._done(committed)
-        for name in dict.fromkeys(committed.file.state.ref.folder for committed in files):
-            if self._tallies[name].phase is not IndexPhase.WORDS:
-                self._emit(self._tallies[name].progress())
-        self._keep_up()
-
-    def _record(self, files: Sequence[PreparedFile]) -> None:
-        self._target.catalog.record(
-            [file.state for file in files],
-            statements={file.state.ref: file.statement for file in files if file.fresh},
-            generation=self._target.store.generation(),
-        )
-
-    def _done(self, committed: Committed) -> None:
-        file = committed.file
-        self._tallies[file.state.ref.folder].count(committed)
-        if file.state.skip is None:
-            self._emit(FileProcessed(file.state.ref, len(file.rows), committed.embedded))
-
-    def _keep_up(self) -> None:
-        with self._clock.measure(IndexStage.MAINTAIN):
-            self._target.store.maintain(finish=False)
-        if time.monotonic() >= self._coverage_due:
-            self._publish()
-            self._coverage_due = time.monotonic() + COVERAGE_SECONDS
-
-    def _publish(self) -> None:
-        """What is covered now. Until the run's end a folder with changes has one waiting, committed as they may be.
-
-        Documents' fates and BM25's statistics follow then: an answer with nothing pending is one of a settled index.
-        """
-        pending = {
-            name: max(tally.pending, int(tally.changed or name in self._unsettled))
-            for name, tally in self._tallies.items()
-        }
-        self._target.write_coverage(self._sources.by_name(), pending=pending)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
@@ -352,14 +282,14 @@ class Run:
 
         While files wait, nothing is forgotten: what is gone may be one of them under its old name.
         """
-        if any(tally.pending for tally in self._tallies.values()):
-            for tally in self._tallies.values():
+        if any(tally.pending for tally in self._books.tallies.values()):
+            for tally in self._books.tallies.values():
                 tally.deleted = 0
             return
-        if self._gone:
-            self._publish()
-        for start in range(0, len(self._gone), PRUNE_FILES):
-            part = self._gone[start : start + PRUNE_FILES]
+        if self._books.gone:
+            self._books.publish()
+        for start in range(0, len(self._books.gone), PRUNE_FILES):
+            part = self._books.gone[start : start + PRUNE_FILES]
             with self._clock.measure(IndexStage.STORE):
                 self._target.store.replace([FileChunks(state.ref) for state in part if state.chunks])
             refs = [state.ref for state in part]
@@ -372,7 +302,7 @@ class Run:
         try:
             return calibrate(self._target, self._embedder, self._min_score, self._cancel)
         except (ModelUnusableError, UnavailableError) as error:
-            self._warnings.append(f"the model's noise could not be measured: {error.message}")
+            self._books.warnings.append(f"the model's noise could not be measured: {error.message}")
             return None
 
     def _keep_vectors(self) -> None:
@@ -383,17 +313,4 @@ class Run:
             self._kept.renew(self._target.store.embedding_keys())
             self._target.catalog.set_fact("renewed", int(time.time()))
         self._kept.tidy()
-        self._warnings += self._kept.warnings
-
-    def _report(self, names: Sequence[str]) -> IndexReport:
-        pending = {name: tally.pending for name, tally in self._tallies.items()}
-        coverage = self._target.write_coverage(self._sources.by_name(), indexed_at=time.time(), pending=pending)
-        return report(
-            list(self._tallies.values()),
-            skipped=coverage.total(tuple(names)).skipped,
-            stages=self._clock.seconds,
-            seconds=time.perf_counter() - self._started,
-            errors=self._errors,
-            warnings=self._warnings,
-            generation=self._target.generation(),
-        )
+        self._books.warnings += self._kept.warnings

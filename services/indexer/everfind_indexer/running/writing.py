@@ -23,7 +23,7 @@ from everfind_indexer.index.target import Opening, StoreOpener, open_target, ope
 from everfind_indexer.index.vectors import VectorCache
 from everfind_indexer.running.calibrating import calibrate
 from everfind_indexer.running.recipes import preparation, recipe_of
-from everfind_indexer.running.run import Run
+from everfind_indexer.running.run import Resources, Run
 from everfind_indexer.running.settling import settle_documents
 from everfind_indexer.running.workers import WorkersOpener, in_process
 from everfind_indexer.settings import IndexerSettings
@@ -61,31 +61,41 @@ class Writing:
             upgrade = not request.rebuild and not found.damage and self._upgrades(recipe)
             if upgrade:  # an index made anew has all folders, whatever was asked for
                 request, folders = replace(request, folders=(), below="", paths=(), max_files=0), self.added()
-            lost = bool(found.damage) and found.location is None
-            how = Opening(
-                request.rebuild or upgrade or lost, upgrade and not request.force, found.location, self.settings.store
-            )
+            how = self._opening(request, found, upgrade=upgrade)
             with (
                 self.open_workers(self.settings) as workers,
                 open_target(directory, recipe, model, self.open_store, how) as target,
                 self._kept_vectors(model) as kept,
             ):
-                run = Run(
-                    request,
+                resources = Resources(
                     target,
                     self.sources,
                     preparation(self.settings, self.embedder, self.chunker, extraction),
                     self.embedder,
-                    kept=kept,
-                    concurrency=self.settings.concurrency or DEFAULT_CONCURRENCY,
+                    workers,
+                    kept,
+                    concurrency=max(self.settings.concurrency or DEFAULT_CONCURRENCY, workers.slots + 1),
                     min_score=self.settings.min_score,
-                    workers=workers,
-                    on_event=on_event,
-                    cancel=cancel,
+                )
+                run = Run(
+                    request,
+                    resources,
+                    on_event,
+                    cancel,
                     warnings=(*((UPGRADED,) if upgrade else found.damage), *target.notices),
                     answers=not (how.rebuild or how.salvaged),
                 )
                 return run.folders(folders)
+
+    def _opening(self, request: IndexRequest, found: Salvage, *, upgrade: bool) -> Opening:
+        """Which index the run writes to; with ``upgrade`` a new one in place of an older everfind's."""
+        lost = bool(found.damage) and found.location is None
+        return Opening(
+            rebuild=request.rebuild or upgrade or lost,
+            reuse=upgrade and not request.force,
+            salvaged=found.location,
+            store=self.settings.store,
+        )
 
     def _upgrades(self, recipe: Recipe) -> bool:
         """Whether the index is of an older everfind and can be made anew without asking: each of its folders is there.
