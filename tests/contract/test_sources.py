@@ -140,6 +140,7 @@ def test_status_counts_what_is_there(workspace: Connected) -> None:
     assert {f.folder.name: f.coverage.files for f in status.folders} == {"code": 4, "docs": 6}
     assert status.model is not None
     assert status.model.dimensions == 384
+    assert status.vector_type == "half"
     assert status.generation == workspace.report.generation
     assert status.redactions == 1
     assert status.disk_bytes > 0
