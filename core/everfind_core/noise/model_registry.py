@@ -1,8 +1,8 @@
 """What is known of the embedding models that people use, and where to check it.
 
 Compared in November 2026 with what other projects publish of the same models: prompts and windows with the model
-metadata of mteb, pooling with the tables of fastembed, both with pages and configurations of the models as far as they
-could be read. What none of them said stands in an entry's ``unverified``.
+metadata of mteb, pooling with the tables of fastembed, both with pages and configurations of the models, or copies of
+them, as far as they could be read. What none of them said stands in an entry's ``unverified``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _card(
 
 MODELS: tuple[ModelFacts, ...] = (
     ModelFacts("sentence-transformers/all-MiniLM-L6-v2", "", "", "mean", 256, MEASURED, floor=0.35),
-    *_card("sentence-transformers/all-MiniLM-L12-v2", window=128, unverified=("window",)),
+    *_card("sentence-transformers/all-MiniLM-L12-v2", window=128),
     *_card(
         "BAAI/bge-small-en-v1.5 BAAI/bge-base-en-v1.5 BAAI/bge-large-en-v1.5 mixedbread-ai/mxbai-embed-large-v1",
         prefixes=(_PASSAGES, ""),
@@ -81,7 +81,6 @@ MODELS: tuple[ModelFacts, ...] = (
         prefixes=(_PASSAGES, ""),
         pooling="cls",
         window=512,
-        unverified=("prefixes",),
     ),
     *_card(
         "Snowflake/snowflake-arctic-embed-m-v1.5",
@@ -90,30 +89,20 @@ MODELS: tuple[ModelFacts, ...] = (
         window=512,
         unverified=("pooling",),
     ),
-    *_card("BAAI/bge-m3", pooling="cls", window=8192, multilingual=True, unverified=("pooling",)),
+    *_card("BAAI/bge-m3", pooling="cls", window=8192, multilingual=True),
     *_card(
         "intfloat/e5-small-v2 intfloat/e5-base-v2 intfloat/e5-large-v2",
         prefixes=("query: ", "passage: "),
         window=512,
-        unverified=("pooling",),
     ),
     *_card(
-        "intfloat/multilingual-e5-base intfloat/multilingual-e5-large",
+        "intfloat/multilingual-e5-small intfloat/multilingual-e5-base intfloat/multilingual-e5-large",
         prefixes=("query: ", "passage: "),
         window=512,
         multilingual=True,
     ),
-    *_card(
-        "intfloat/multilingual-e5-small",
-        prefixes=("query: ", "passage: "),
-        window=512,
-        multilingual=True,
-        unverified=("pooling",),
-    ),
-    *_card("thenlper/gte-base thenlper/gte-large", window=512, unverified=("window",)),
-    *_card("thenlper/gte-small", window=512, unverified=("pooling", "window")),
-    *_card("Alibaba-NLP/gte-base-en-v1.5", pooling="cls", window=8192, unverified=("pooling",)),
-    *_card("Alibaba-NLP/gte-large-en-v1.5", pooling="cls", window=8192, unverified=("pooling", "window")),
+    *_card("thenlper/gte-small thenlper/gte-base thenlper/gte-large", window=512),
+    *_card("Alibaba-NLP/gte-base-en-v1.5 Alibaba-NLP/gte-large-en-v1.5", pooling="cls", window=8192),
     *_card("Alibaba-NLP/gte-multilingual-base", pooling="cls", window=8192, multilingual=True, unverified=("pooling",)),
     *_card(
         "nomic-ai/nomic-embed-text-v1 nomic-ai/nomic-embed-text-v1.5",
@@ -149,19 +138,11 @@ MODELS: tuple[ModelFacts, ...] = (
     ),
     *_card("jinaai/jina-embeddings-v3", prefixes=_JINA_3, window=8192, multilingual=True),
     *_card(
-        "Qwen/Qwen3-Embedding-0.6B",
+        "Qwen/Qwen3-Embedding-0.6B Qwen/Qwen3-Embedding-4B Qwen/Qwen3-Embedding-8B",
         prefixes=(_QWEN, ""),
         pooling="last",
         window=32768,
         multilingual=True,
-    ),
-    *_card(
-        "Qwen/Qwen3-Embedding-4B Qwen/Qwen3-Embedding-8B",
-        prefixes=(_QWEN, ""),
-        pooling="last",
-        window=32768,
-        multilingual=True,
-        unverified=("pooling",),
     ),
     *_card(
         "google/embeddinggemma-300m",

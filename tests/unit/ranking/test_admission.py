@@ -281,5 +281,7 @@ def test_models_are_known_by_name_whoever_publishes_them() -> None:
     e5 = facts_of("intfloat/multilingual-e5-small")
     assert e5 is not None
     assert (e5.query_prefix, e5.document_prefix, e5.multilingual) == ("query: ", "passage: ", True)
-    assert (default.unverified, e5.unverified) == ((), ("pooling",))
+    gte = facts_of("Alibaba-NLP/gte-multilingual-base")
+    assert gte is not None
+    assert (default.unverified, e5.unverified, gte.unverified) == ((), (), ("pooling",))
     assert len({facts.id.rpartition("/")[2].lower() for facts in MODELS}) == len(MODELS)
