@@ -37,8 +37,9 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
             directory.mkdir()
         files, growth, cpu = _soak(soaked, chunks // CHUNKS_A_FILE, edits)
         _write(fresh, list(files.values()))
+        _let_old_versions_go(soaked, exact=False)
         saved = _cpu_ratio(open_reader(soaked), open_reader(fresh))
-        _let_old_versions_go(soaked)
+        _let_old_versions_go(soaked, exact=True)
         segments = max(len(index.segments) for index in _table(soaked).describe_indices())
         ratio = _bytes(soaked) / _bytes(fresh)
         yield Figure(f"{edits:,} saves at {chunks:,} chunks: bytes, to a fresh index", ratio, "ratio", 1.5)
@@ -70,11 +71,11 @@ def _soak(directory: Path, count: int, edits: int) -> tuple[dict[int, FileChunks
     return files, process.memory_info().rss / warm, statistics.median(cpus)
 
 
-def _let_old_versions_go(directory: Path) -> None:
-    """What a run over whole folders does ten minutes later."""
+def _let_old_versions_go(directory: Path, *, exact: bool) -> None:
+    """What a run does ten minutes later; ``exact`` is one over whole folders."""
     kept, maintenance.KEEP_SECONDS = maintenance.KEEP_SECONDS, -1.0  # type: ignore[misc]  # time passes
     try:
-        open_writer(directory, DIMENSIONS).maintain(finish=True, exact=True)
+        open_writer(directory, DIMENSIONS).maintain(finish=True, exact=exact)
     finally:
         maintenance.KEEP_SECONDS = kept  # type: ignore[misc]
 
@@ -86,7 +87,7 @@ def _write(directory: Path, files: Sequence[FileChunks]) -> None:
         writer.maintain(finish=False)
     writer.maintain(finish=True)
     writer.close()
-    _let_old_versions_go(directory)
+    _let_old_versions_go(directory, exact=True)
 
 
 def _questions() -> list[list[str]]:

@@ -51,6 +51,14 @@ def test_each_term_is_found_where_it_stands(rows: list[list[str]]) -> None:
         assert places == sorted(places)
 
 
+@given(FRAGMENTS)
+def test_joined_postings_are_those_of_all_rows(fragments: list[list[list[str]]]) -> None:
+    joined = Postings.joined([inverted(rows) for rows in fragments])
+    wanted = inverted([row for rows in fragments for row in rows])
+    for name in ("terms", "starts", "places", "counts", "lengths"):
+        assert getattr(joined, name).tolist() == getattr(wanted, name).tolist()
+
+
 @given(FRAGMENTS, st.data(), st.integers(1, 40))
 def test_the_best_rows_are_those_of_the_formula(
     fragments: list[list[list[str]]], data: st.DataObject, count: int

@@ -74,7 +74,7 @@ class TermScorer:
                 rows, counts = found
                 sums[rows] += self._weight(rows) * ((K1 + _ONE) * counts / (counts + self._norms[rows]))
         if passing is not None:
-            sums[~passing] = 0
+            sums *= passing
         return _highest(sums, count)
 
     def _gather(self, finds: Sequence[Find], token: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]] | None:

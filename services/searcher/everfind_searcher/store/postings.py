@@ -37,14 +37,39 @@ class Postings:
         cls, terms: Sequence[str], sizes: npt.NDArray[np.integer], places: Places, counts: Counts, lengths: Lengths
     ) -> Postings:
         """Postings of one term after another, ``sizes[n]`` of ``terms[n]``, ascending by place."""
-        hashes = np.fromiter(map(hash, terms), np.int64, len(terms))
-        by_hash = np.argsort(hashes)
+        return cls._by_hash(np.fromiter(map(hash, terms), np.int64, len(terms)), sizes, places, counts, lengths)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Postings]) -> Postings:
+        """Those of all rows of several, one after another."""
+        rows = [len(part.lengths) for part in parts]
+        firsts = np.cumsum([0, *rows])
+        return cls._by_hash(
+            np.concatenate([part.terms for part in parts]),
+            np.concatenate([np.diff(part.starts.astype(np.int64)) for part in parts]),
+            np.concatenate([part.places + first for part, first in zip(parts, firsts, strict=False)]),
+            np.concatenate([part.counts for part in parts]),
+            np.concatenate([part.lengths for part in parts]),
+        )
+
+    @classmethod
+    def _by_hash(
+        cls,
+        hashes: npt.NDArray[np.int64],
+        sizes: npt.NDArray[np.integer],
+        places: Places,
+        counts: Counts,
+        lengths: Lengths,
+    ) -> Postings:
+        """Postings of one hash after another; what has the same hash becomes one, in the order given."""
+        by_hash = np.argsort(hashes, kind="stable")
         starts = np.cumsum([0, *sizes[by_hash]])
         moved = (np.cumsum(sizes) - sizes)[by_hash] - starts[:-1]
         order = np.arange(len(places)) + np.repeat(moved, sizes[by_hash])
+        terms, firsts = np.unique(hashes[by_hash], return_index=True)
         return cls(
-            hashes[by_hash],
-            starts.astype(np.uint32),
+            terms,
+            np.append(starts[firsts], starts[-1]).astype(np.uint32),
             _narrowed(places[order]),
             _narrowed(counts[order]),
             lengths.astype(np.uint32),

@@ -17,9 +17,13 @@ from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import Mask, TermScorer
 from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Version
 from everfind_searcher.store.exact import Nearest, Selection
+from everfind_searcher.store.postings import Postings
 
 _FILTERS: Final = 16
 """So many filters' rows are remembered at most."""
+
+_SMALL: Final = 500
+"""Rows of fragments that are looked up in together: each costs as much as a large one, and a save adds one."""
 
 _EVERYTHING: Final = Filters()
 
@@ -50,7 +54,7 @@ class WholeVersion:
         self._most = spare // _FILTERS
         mask = self._mask(live)
         self._all = _Passing(self._selections(live), None if mask.all() else mask)
-        postings = [copy.postings for copy in copies.values() if copy.postings is not None]
+        postings = _postings(copies)
         self._finds = [one.find for one in postings]
         self._scorer = TermScorer.counting(version.counted(), [one.lengths for one in postings], mask)
 
@@ -60,10 +64,10 @@ class WholeVersion:
 
         What passes a filter is remembered in ``spare`` bytes: a filter in an equal share, or not at all.
         """
-        numbers = sorted(fragment.number for fragment in version.fragments())
+        numbers = [fragment.number for fragment in version.fragments()]
         if not all(number in copies for number in numbers):
             return None
-        own = {number: copies[number] for number in numbers}
+        own = {number: copies[number] for number in sorted(numbers, key=lambda one: (_is_small(copies[one]), one))}
         return cls(version, own, _numbered(own, version.rows(_EVERYTHING)), spare)
 
     def semantic(self, query: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
@@ -107,6 +111,17 @@ class WholeVersion:
 
     def _read(self, rows: Rows) -> Sequence[StoredChunk]:
         return [self._chunks[row] for row in rows.tolist()]
+
+
+def _is_small(copy: Copy) -> bool:
+    return len(copy.chunks) <= _SMALL
+
+
+def _postings(copies: Mapping[int, Copy]) -> list[Postings]:
+    """Those of each copy, of which the small ones come last: of these together."""
+    large = [copy.postings for copy in copies.values() if copy.postings and not _is_small(copy)]
+    small = [copy.postings for copy in copies.values() if copy.postings and _is_small(copy)]
+    return [*large, Postings.joined(small)] if small else large
 
 
 def _starts(copies: Mapping[int, Copy]) -> Sequence[int]:
