@@ -23,6 +23,7 @@ from bench import (
     soak,
     space,
     startup,
+    steady_memory,
     stores,
 )
 from bench.figures import Figure, machine
@@ -34,6 +35,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "first-index": first_index.measure,
     "cores": indexing.cores,
     "sixty-files": indexing.sixty_files,
+    "steady-memory": steady_memory.measure,
     "extraction": extraction.measure,
     "searching": searching.measure,
     "space": space.measure,

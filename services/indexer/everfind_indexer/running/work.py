@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from everfind_core.model import FileRef, FileState, IndexPhase, IndexProgress, SkippedFile
 from everfind_indexer.files.found import FoundFile
-from everfind_indexer.running.embedding_order import by_likely_need
 from everfind_indexer.running.looking import Looker
 from everfind_indexer.running.planning import same_stamps
 from everfind_indexer.running.preparing import PreparedFile
@@ -63,6 +62,8 @@ class FolderWork:
 
     def begin(self) -> None:
         """The first pass begins."""
+        from everfind_indexer.running.embedding_order import by_likely_need  # loads ranking, which few runs need
+
         self.files = by_likely_need(self.files)
         new = sum(file.path not in self.looker.known for file in self.files)
         self.first = FirstTally(self.tally.folder, new)
