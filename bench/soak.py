@@ -9,8 +9,10 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import psutil
 
 from bench import corpora
@@ -33,6 +35,13 @@ SAMPLE_SECONDS = 1.0
 READY_SECONDS = 600.0
 
 
+class Sample(NamedTuple):
+    """The server's size in MiB, its children's included, after so many calls."""
+
+    calls: int
+    size: float
+
+
 def measure(*, quick: bool = False) -> Iterator[Figure]:
     """Memory of the server and its children: its slope after the warm-up, and errors; at rest, then with changes.
 
@@ -53,10 +62,10 @@ def measure(*, quick: bool = False) -> Iterator[Figure]:
 
 def _soak(
     server: psutil.Process, asks: list[Ask], seconds: float, code: Path | None = None
-) -> tuple[list[float], Loop]:
-    """The server's sizes in MiB, one a sample, and what its clients saw; files in ``code`` change meanwhile."""
-    loop, stop, sizes = Loop(), threading.Event(), list[float]()
-    threads = [threading.Thread(target=_sample, args=(server, sizes, stop))]
+) -> tuple[list[Sample], Loop]:
+    """The server's sizes and what its clients saw; files in ``code`` change meanwhile."""
+    loop, stop, samples = Loop(), threading.Event(), list[Sample]()
+    threads = [threading.Thread(target=_sample, args=(server, loop, samples, stop))]
     if code is not None:
         threads.append(threading.Thread(target=_change, args=(code, stop)))
     for thread in threads:
@@ -65,19 +74,25 @@ def _soak(
     stop.set()
     for thread in threads:
         thread.join()
-    return sizes, loop
+    return samples, loop
 
 
-def _figures(name: str, sizes: list[float], loop: Loop, *, bar: float | None = None) -> Iterator[Figure]:
-    steady = sizes[int(WARM_SHARE * len(sizes)) :]
+def _figures(name: str, samples: list[Sample], loop: Loop, *, bar: float | None = None) -> Iterator[Figure]:
+    steady = samples[int(WARM_SHARE * len(samples)) :]
+    sizes = [sample.size for sample in steady]
     minutes = np.arange(len(steady)) * SAMPLE_SECONDS / 60
-    slope = float(np.polyfit(minutes, steady, 1)[0])
+    thousands = np.array([sample.calls for sample in steady]) / 1000
     yield Figure(f"{name}, {loop.seconds:.0f} s, {CLIENTS} clients", len(loop.times) / loop.seconds, "calls/s")
-    yield Figure("  memory after the warm-up", steady[0], "MiB")
-    yield Figure("  memory at the end", steady[-1], "MiB")
-    yield Figure("  most", max(sizes), "MiB")
-    yield Figure("  slope after the warm-up", slope, "MiB/min", bar, note=f"{len(steady)} samples")
+    yield Figure("  memory after the warm-up", sizes[0], "MiB", note=f"{steady[0].calls:,} calls")
+    yield Figure("  memory at the end", sizes[-1], "MiB", note=f"{steady[-1].calls:,} calls")
+    yield Figure("  most", max(sample.size for sample in samples), "MiB")
+    yield Figure("  slope after the warm-up", _slope(minutes, sizes), "MiB/min", bar, note=f"{len(steady)} samples")
+    yield Figure("  the same by calls", _slope(thousands, sizes), "MiB/1,000 calls")
     yield Figure("  errors", loop.errors.total(), "", 0, note=", ".join(loop.errors))
+
+
+def _slope(places: npt.NDArray[np.float64], sizes: list[float]) -> float:
+    return float(np.polyfit(places, sizes, 1)[0])
 
 
 def _home(base: Path, code: Path) -> dict[str, str]:
@@ -134,11 +149,11 @@ def _change(code: Path, stop: threading.Event) -> None:
         file.write_text(f"{text}\n\ndef change_{number}():\n    return {number}\n", encoding="utf-8")
 
 
-def _sample(server: psutil.Process, sizes: list[float], stop: threading.Event) -> None:
-    """Resident memory of a process and its children, in MiB."""
+def _sample(server: psutil.Process, loop: Loop, samples: list[Sample], stop: threading.Event) -> None:
+    """Resident memory of a process and its children, again and again."""
     while not stop.wait(SAMPLE_SECONDS):
         total = 0
         for process in (server, *server.children(recursive=True)):
             with contextlib.suppress(psutil.NoSuchProcess):
                 total += process.memory_info().rss
-        sizes.append(total / 2**20)
+        samples.append(Sample(len(loop.times), total / 2**20))
