@@ -17,7 +17,7 @@ def limit_arenas() -> None:
     """Let the process's threads share as many arenas as it may use CPUs, at least two. Does nothing without glibc.
 
     glibc gives each new thread an arena of its own, up to eight a CPU, and each keeps what its largest call took: 16
-    held 57 MiB free where two held 17, and the last of them had met its largest call after ten minutes only. Call it
+    held 57 MiB free where two held 17, and the last of them met its largest call after minutes. Call it
     before there are threads: arenas that exist stay.
     """
     _call("mallopt", _M_ARENA_MAX, max(_LEAST_ARENAS, cpu_quota()))
