@@ -42,7 +42,7 @@ RULES = {
     "index file": ("index",),
     "repeat": ("repeat",),
 }
-EVIDENCE = {"scatter": ("semantic_for_scatter",), "nearness": ("semantic_slope",)}
+EVIDENCE = {"scatter": ("semantic_for_scatter",), "nearness": ("semantic_slope",), "crowding": ("crowding",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,11 @@ def _weighted(weights: Weights) -> Ranking:
     def by_rules(asked: Asked) -> list[ScoredChunk]:
         chunks = {found.chunk.chunk_id: found.chunk for found in (*asked.semantic, *asked.lexical)}
         cosines = {found.chunk.chunk_id: found.score for found in asked.semantic}
+        vectors = {found.chunk.chunk_id: found.vector for found in asked.semantic}
         scores = {found.chunk.chunk_id: found.score for found in asked.lexical}
-        candidates = [Candidate(chunk, cosines.get(key), scores.get(key)) for key, chunk in chunks.items()]
+        candidates = [
+            Candidate(chunk, cosines.get(key), scores.get(key), vectors.get(key)) for key, chunk in chunks.items()
+        ]
         placed = order(asked.question.query, candidates, weights)
         return [ScoredChunk(one.candidate.chunk, one.score) for one in placed]
 

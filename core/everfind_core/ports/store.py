@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from everfind_core.model import FileRef, Filters
@@ -62,11 +62,13 @@ class FileChunks:
 class ScoredChunk:
     """A row found by an arm, with the arm's raw score: cosine or BM25.
 
-    The chunk's ``vector``, ``terms``, ``names`` and ``symbols`` may be absent.
+    ``vector`` is the row's, of shape (dimensions,), where the semantic arm found it. The chunk's own ``vector``,
+    ``terms``, ``names`` and ``symbols`` may be absent.
     """
 
     chunk: StoredChunk
     score: float
+    vector: npt.NDArray[np.float32] | None = field(default=None, compare=False)
 
 
 class ChunkWriter(Protocol):

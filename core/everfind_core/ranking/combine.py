@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,9 @@ import numpy.typing as npt
 from everfind_core.model import Contribution
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.evidence import (
+    Vector,
     best_first,
+    crowding,
     lexical_shares,
     scattered_functions,
     semantic_shares,
@@ -37,11 +39,12 @@ _COHERENT_CHUNKS = 5
 
 @dataclass(slots=True)  # not frozen: hundreds are made a query, and that would double their cost
 class Candidate:
-    """A chunk that an arm found, with the scores of those that did."""
+    """A chunk that an arm found, with the scores of those that did, and its vector where the semantic arm did."""
 
     chunk: StoredChunk
     cosine: float | None = None
     bm25: float | None = None
+    vector: Vector | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)
@@ -101,6 +104,10 @@ def _mix(
     best = max((candidate.cosine for candidate in candidates if candidate.cosine is not None), default=0.0)
     weight = semantic_weight(query, best, scatter, weights)
     ledger.add("semantic", weight * by_meaning)
+    if scatter:
+        crowded = crowding([candidate.vector for candidate in candidates])
+        apart = semantic_shares(cosines - weights.crowding * scatter * crowded)
+        ledger.add("crowding", weight * (apart - by_meaning))
     ledger.add("lexical", (1 - weight) * by_words)
     return scatter
 

@@ -6,16 +6,23 @@ Scores are columns over the candidates, not a number (NaN) where the arm did not
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from everfind_core.ranking.features import Column
 from everfind_core.ranking.query import Query
 from everfind_core.ranking.weights import Weights
 
+Vector: TypeAlias = npt.NDArray[np.float32]
+"""A chunk's, of shape (dimensions,)."""
+
 _BEST = 50
 _BEST_BY_MEANING = 10
 _GATHERED = 0.5  # the share of different files among the best chunks up to which they are not scattered
+_NEIGHBOURS = 10
+_TINY = np.float32(1e-12)
 _FUNCTIONS = frozenset({"function", "method"})
 
 
@@ -49,6 +56,26 @@ def scattered_functions(by_meaning: Column, by_words: Column, files: Sequence[in
     functions = sum(kinds[i] in _FUNCTIONS for i in nearest) / len(nearest)
     scatter = len({files[i] for i in best}) / len(best)
     return functions * max(0.0, scatter - _GATHERED) / (1 - _GATHERED)
+
+
+def crowding(vectors: Sequence[Vector | None]) -> Column:
+    """How near each candidate's ten nearest others are to it, as a mean cosine less the mean of these over all.
+
+    Those without a vector have 0. In a collection of functions some are a little near to every question, in a crowd of
+    their like; one that is as near and stands apart answers this one (hubness, as cross-domain similarity local scaling
+    corrects it; Conneau et al. 2018).
+    """
+    found = np.zeros(len(vectors))
+    compared = [place for place, vector in enumerate(vectors) if vector is not None]
+    if len(compared) > 1:
+        matrix = np.array([vectors[place] for place in compared], dtype=np.float32)
+        matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), _TINY)
+        near = np.einsum("id,jd->ij", matrix, matrix)  # keeps to this thread, unlike BLAS
+        np.fill_diagonal(near, -1)
+        neighbours = min(_NEIGHBOURS, len(compared) - 1)
+        means = np.sort(near, axis=1)[:, -neighbours:].mean(axis=1)
+        found[compared] = means - means.mean()
+    return found
 
 
 def best_first(scores: Column) -> list[int]:

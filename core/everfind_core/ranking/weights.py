@@ -11,7 +11,8 @@ class Weights:
 
     ``semantic`` is the semantic arm's share for a sentence whose best cosine is ``clear_cosine``; it moves by
     ``semantic_slope`` times the difference, between ``semantic_least`` and ``semantic_most``, and by
-    ``semantic_for_scatter`` times the scatter up to ``semantic_limit``. Demotions are shares of a chunk's score;
+    ``semantic_for_scatter`` times the scatter up to ``semantic_limit``. ``crowding`` is what a cosine loses of that to
+    a chunk's neighbours, where all is scattered. Demotions are shares of a chunk's score;
     so is ``newer``, between the oldest and the newest document.
     """
 
@@ -21,9 +22,10 @@ class Weights:
     semantic_least: float = 0.2
     semantic_most: float = 0.8
     semantic_for_scatter: float = 0.3
-    semantic_limit: float = 0.9
+    semantic_limit: float = 0.85
     semantic_for_identifier: float = 0.25
     semantic_for_cjk: float = 0.1
+    crowding: float = 0.2
 
     definition_asked_for: float = 0.4
     definition_in_sentence: float = 0.1

@@ -11,7 +11,14 @@ from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking import WEIGHTS, Candidate, Weights, order, read_query
 from everfind_core.ranking.admission import TAIL
-from everfind_core.ranking.evidence import lexical_shares, scattered_functions, semantic_shares, semantic_weight
+from everfind_core.ranking.evidence import (
+    Vector,
+    crowding,
+    lexical_shares,
+    scattered_functions,
+    semantic_shares,
+    semantic_weight,
+)
 
 ONLY_ARMS = Weights(
     definition_asked_for=0, definition_in_sentence=0, stem=0, path=0, wording=0, coherence=0, repeat=0, test=0,
@@ -86,6 +93,39 @@ def test_functions_all_over_the_place_are_scattered() -> None:
     assert scattered_functions(shares, shares, list(range(60)), [""] * 60) == 0
     assert scattered_functions(shares, shares, [n // 5 for n in range(60)], ["method"] * 60) == 0
     assert scattered_functions(shares[:0], shares[:0], [], []) == 0
+
+
+def direction(degrees: float) -> Vector:
+    angle = np.radians(degrees)
+    return np.array([np.cos(angle), np.sin(angle)], np.float32)
+
+
+def test_a_crowd_is_nearer_to_its_like_than_one_that_stands_apart() -> None:
+    vectors = [direction(0), direction(0), direction(90), None]
+    assert crowding(vectors) == pytest.approx([1 / 6, 1 / 6, -1 / 3, 0])  # mean cosines .5, .5 and 0
+    assert crowding([2 * direction(0), direction(60)]) == pytest.approx([0, 0])  # lengths do not count
+    assert crowding([direction(0), None]).tolist() == [0, 0]
+    assert not crowding([]).size
+
+
+def test_only_a_candidate_s_ten_nearest_are_its_neighbours() -> None:
+    crowd, few = [direction(0)] * 90, [direction(90)] * 6
+    found = crowding([*crowd, *few])
+    assert found[0] - found[90] == pytest.approx(1 - 5 / 10)  # ten of its like, and five beside five of the crowd
+    assert crowding([*crowd, *[direction(90)] * 11]) == pytest.approx([0] * 101)
+
+
+def test_where_functions_are_scattered_one_that_stands_apart_comes_before_a_crowd() -> None:
+    def function(n: int, file: str) -> Candidate:
+        nearest = candidate(file, 0.5 - n / 1000, None, symbol=f"f{n}", n=n)
+        return replace(nearest, vector=direction(60 + n / 20 if n != 1 else -60))
+
+    scattered = [function(n, f"{n}.py") for n in range(60)]
+    assert ordered("sort a list", *scattered)[0] == "1.py-1"
+    assert ordered("sort a list", *scattered, weights=replace(WEIGHTS, crowding=0))[0] == "0.py-0"
+    assert parts("sort a list", scattered, "0.py")["crowding"] < 0
+    gathered = [function(n, "one.py") for n in range(60)]
+    assert not any(part.rule == "crowding" for one in order("sort a list", gathered) for part in one.contributions)
 
 
 def test_the_definition_of_a_name_comes_before_its_uses() -> None:

@@ -90,6 +90,11 @@ def places(found: Sequence[ScoredChunk]) -> list[tuple[str, str, int]]:
     return [(f.chunk.ref.folder, f.chunk.ref.path, f.chunk.ordinal) for f in found]
 
 
+def with_vectors(found: Sequence[ScoredChunk]) -> list[tuple[StoredChunk, float, list[float]]]:
+    """All of what was found, in a form that compares its vectors, too."""
+    return [(f.chunk, f.score, [] if f.vector is None else f.vector.tolist()) for f in found]
+
+
 def paths(found: Sequence[ScoredChunk]) -> set[str]:
     """The paths of the found chunks."""
     return {f.chunk.ref.path for f in found}

@@ -16,7 +16,7 @@ from everfind_core.model import Filters
 from everfind_core.ports import ChunkReader, ChunkWriter, FileChunks, ScoredChunk, StoredChunk
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
-from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, random_texts, unit
+from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, random_texts, unit, with_vectors
 from tests.unit.store.test_store_resident import EDITS, edit
 
 FILTERS = (
@@ -88,6 +88,7 @@ def check_equal(answers: Sequence[Sequence[ScoredChunk]]) -> None:
     lance, sqlite = answers
     assert [found.chunk for found in sqlite] == [found.chunk for found in lance]
     assert [found.score for found in sqlite] == pytest.approx([found.score for found in lance], abs=1e-4)
+    assert [vector for *_, vector in with_vectors(sqlite)] == [vector for *_, vector in with_vectors(lance)]
 
 
 @pytest.mark.parametrize("where", FILTERS)

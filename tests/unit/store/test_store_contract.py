@@ -77,6 +77,8 @@ def test_every_field_comes_back(kind: StoreBackend, directory: Path, writer: Chu
     assert replace(back, vector=None) == replace(stored, vector=None)
     [found] = open_reader(directory, backend=kind).semantic(stored.vector.astype(np.float32), 1, EVERYTHING)
     assert found.chunk == replace(stored, vector=None, terms="")
+    assert found.vector is not None
+    np.testing.assert_array_equal(found.vector, stored.vector.astype(np.float16).astype(np.float32))
 
 
 @pytest.mark.parametrize("indexed", [False, True])

@@ -8,7 +8,6 @@ import shutil
 import threading
 import time
 import tracemalloc
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from everfind_core.index.store_schema import TABLE_DIRECTORY, VECTOR
 from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.index.vector_types import VectorType
 from everfind_core.model import FileRef, Filters
-from everfind_core.ports import ChunkWriter, FileChunks, ScoredChunk
+from everfind_core.ports import ChunkWriter, FileChunks
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
 from everfind_searcher.store.copies import Addresses, Version
@@ -32,7 +31,7 @@ from everfind_searcher.store.lance_version import LanceVersion
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import vectors
 from everfind_searcher.store.snapshot import LanceSnapshot
-from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, places, random_texts, unit
+from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, places, random_texts, unit, with_vectors
 
 FILTERS = (
     EVERYTHING,
@@ -85,10 +84,10 @@ def nearest(dataset: lance.LanceDataset, query: npt.NDArray[np.float32], where: 
     return sorted(cosines.tolist(), reverse=True)
 
 
-def answers(snapshot: LanceSnapshot) -> list[Sequence[ScoredChunk]]:
-    found = [snapshot.semantic(unit(n), 20, where) for n in range(2) for where in FILTERS]
+def answers(snapshot: LanceSnapshot) -> list[object]:
+    found = [with_vectors(snapshot.semantic(unit(n), 20, where)) for n in range(2) for where in FILTERS]
     questions = (["w0", "w3"], ["w1", "w4", "w2", "w9", "w7"])
-    return found + [snapshot.lexical(terms, 20, where) for terms in questions for where in FILTERS]
+    return [*found, *(snapshot.lexical(terms, 20, where) for terms in questions for where in FILTERS)]
 
 
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -100,7 +99,7 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
     writer = open_writer(directory, DIMENSIONS)
     choose = random.Random(seed)
     kept, empty = ResidentRows(MUCH), ResidentRows(0)
-    versions: list[tuple[lance.LanceDataset, list[Sequence[ScoredChunk]]]] = []
+    versions: list[tuple[lance.LanceDataset, list[object]]] = []
     for kind in ["replace", *kinds, "save"]:
         edit(writer, kind, choose)
         dataset = open_dataset(directory)

@@ -108,7 +108,7 @@ def _candidates(
     """What either arm found, each chunk once: the semantic arm's in its order, then those of the other alone."""
     alone = dict(by_words)
     both = [(found, alone.pop(found.chunk.chunk_id, 0)) for found in semantic]
-    candidates = [Candidate(f.chunk, f.score, lexical[rank - 1].score if rank else None) for f, rank in both]
+    candidates = [Candidate(f.chunk, f.score, lexical[rank - 1].score if rank else None, f.vector) for f, rank in both]
     return candidates + [Candidate(lexical[n - 1].chunk, None, lexical[n - 1].score) for n in alone.values()]
 
 

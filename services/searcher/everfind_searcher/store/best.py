@@ -24,21 +24,31 @@ Scored: TypeAlias = tuple[Rows, npt.NDArray[np.float32]]
 """Rows, best first, and their scores."""
 
 
+Vectors: TypeAlias = npt.NDArray[np.float32]
+"""Those of rows, of shape (rows, dimensions)."""
+
+
 def best(
-    find: Callable[[int], Scored], read: Callable[[Rows], Sequence[StoredChunk]], limit: int
+    find: Callable[[int], Scored],
+    read: Callable[[Rows], Sequence[StoredChunk]],
+    limit: int,
+    vectors: Callable[[Rows], Vectors] | None = None,
 ) -> Sequence[ScoredChunk]:
     """The first ``limit`` rows by score, then by folder, path and line.
 
-    ``find`` gives so many of the best rows as it is asked for, ``read`` what stands in them.
+    ``find`` gives so many of the best rows as it is asked for, ``read`` what stands in them, ``vectors`` their vectors.
     """
     count = limit + _SPARE
     rows, scores = find(count)
     while len(scores) == count < _MOST and scores[-1] == scores[limit - 1]:
         count = min(4 * count, _MOST)
         rows, scores = find(count)
-    if (scores[1:] < scores[:-1]).all():  # most often: nothing is left to order
-        return list(map(ScoredChunk, read(rows[:limit]), scores[:limit].tolist()))
-    return sorted(map(ScoredChunk, read(rows), scores.tolist()), key=_order)[:limit]
+    ordered = (scores[1:] < scores[:-1]).all()  # most often: nothing is left to order
+    if ordered:
+        rows, scores = rows[:limit], scores[:limit]
+    with_vectors = (None,) * len(rows) if vectors is None else vectors(rows)
+    found = list(map(ScoredChunk, read(rows), scores.tolist(), with_vectors))
+    return found if ordered else sorted(found, key=_order)[:limit]
 
 
 def _order(found: ScoredChunk) -> tuple[float, FileRef, int, int]:

@@ -33,7 +33,7 @@ from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.index.vector_types import VectorType
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_searcher.store.best import Rows, Scored, best
+from everfind_searcher.store.best import Rows, Scored, Vectors, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import Addresses
 from everfind_searcher.store.errors import translate
@@ -84,7 +84,7 @@ class LanceSnapshot:
             found = self._scan(columns=[_DISTANCE], nearest=near, filter=matching, prefilter=True)
             return self._compare(found[ADDRESS].to_numpy(), query, count)
 
-        return best(find, self._chunks, limit)
+        return best(find, self._chunks, limit, self._vectors)
 
     def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The best chunks by BM25 over any of ``terms``, best first; ties by folder, path and line.
@@ -138,12 +138,17 @@ class LanceSnapshot:
 
     def _compare(self, addresses: Addresses, query: npt.NDArray[np.float32], count: int) -> Scored:
         """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""
-        compared = np.zeros((len(addresses), len(query)), dtype=np.float32)
-        missing = ~self._resident.vectors(self._version, addresses, into=compared)
-        if missing.any():
-            compared[missing] = vectors(self._stored(addresses[missing], [VECTOR]))
+        compared = self._vectors(addresses)
         lengths = np.linalg.norm(compared, axis=1)
         return nearest(addresses, cosines(compared, lengths, rounded(query)), count)
+
+    def _vectors(self, addresses: Rows) -> Vectors:
+        """Those of the rows at ``addresses``, in that order: from memory, else from the store."""
+        found = np.zeros((len(addresses), self._codec.dimensions), dtype=np.float32)
+        missing = ~self._resident.vectors(self._version, addresses, into=found)
+        if missing.any():
+            found[missing] = vectors(self._stored(addresses[missing], [VECTOR]))
+        return found
 
     def _chunks(self, addresses: Rows) -> list[StoredChunk]:
         """The rows at ``addresses``, in that order: from memory, and those that are not there from the store."""

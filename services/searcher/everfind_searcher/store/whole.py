@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from everfind_core.model import Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.remembered import Remembered
-from everfind_searcher.store.best import Rows, Scored, best
+from everfind_searcher.store.best import Rows, Scored, Vectors, best
 from everfind_searcher.store.bm25 import Mask, TermScorer
 from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Version
 from everfind_searcher.store.exact import Nearest, Selection
@@ -72,7 +73,8 @@ class WholeVersion:
 
     def semantic(self, query: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks; see the port. Exact."""
-        return best(Nearest(self._that_pass(where).selections, query).best, self._read, limit)
+        find = Nearest(self._that_pass(where).selections, query).best
+        return best(find, self._read, limit, partial(self._vectors, dimensions=len(query)))
 
     def lexical(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk] | None:
         """The best chunks by BM25, each of ``tokens`` once; None where the store counts other rows."""
@@ -111,6 +113,15 @@ class WholeVersion:
 
     def _read(self, rows: Rows) -> Sequence[StoredChunk]:
         return [self._chunks[row] for row in rows.tolist()]
+
+    def _vectors(self, rows: Rows, dimensions: int) -> Vectors:
+        copies = list(self._copies.values())
+        owners = np.searchsorted(self._starts, rows, side="right") - 1
+        found = np.zeros((len(rows), dimensions), np.float32)
+        for owner in np.unique(owners).tolist():
+            where = np.flatnonzero(owners == owner)
+            found[where] = copies[owner].vectors.floats(rows[where] - self._starts[owner])
+        return found
 
 
 def _is_small(copy: Copy) -> bool:

@@ -14,7 +14,7 @@ from everfind_core.index.sqlite_schema import COLUMNS, NAMES, TERMS, TEXTS, chun
 from everfind_core.index.vector_codec import VectorCodec, decoded
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_searcher.store.best import Rows, Scored, best
+from everfind_searcher.store.best import Rows, Scored, Vectors, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import OFFSETS
 from everfind_searcher.store.exact import Selection, asked_vector, nearest_of_parts
@@ -54,7 +54,7 @@ class SqliteSnapshot:
         def find(count: int) -> Scored:
             return nearest_of_parts(self._selections(where), query, count)
 
-        return best(find, self._chunks, limit)
+        return best(find, self._chunks, limit, self._vectors)
 
     def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The best chunks by BM25 over any of ``terms``, best first; ties by folder, path and line.
@@ -132,6 +132,18 @@ class SqliteSnapshot:
             for position, chunk in zip(missing, self._read(addresses[missing], "text"), strict=True):
                 found[position] = chunk
         return [chunk for chunk in found if chunk is not None]
+
+    def _vectors(self, addresses: Rows) -> Vectors:
+        """Those of the rows at ``addresses``, in that order, from the file."""
+        wanted: list[int] = addresses.tolist()
+        stored: dict[int, bytes] = {}
+        with self._version.reading() as db:
+            for start in range(0, len(wanted), _ROWS_A_QUERY):
+                part = wanted[start : start + _ROWS_A_QUERY]
+                marks = ", ".join("?" * len(part))
+                stored |= db.execute(f"SELECT address, data FROM vectors WHERE address IN ({marks})", part)  # noqa: S608 - marks only
+            codec = codec_of(db)
+        return decoded(codec.from_bytes(b"".join(stored[address] for address in wanted))).astype(np.float32)
 
     def _read(self, addresses: Rows, texts: str) -> list[StoredChunk]:
         """The rows at ``addresses``, in that order, from the file."""
