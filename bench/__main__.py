@@ -15,6 +15,7 @@ from bench import (
     embedding_load,
     extraction,
     first_index,
+    following,
     freshness,
     indexing,
     load,
@@ -45,6 +46,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "load": load.measure,
     "soak": soak.measure,
     "saving": saving.measure,
+    "following": following.measure,
     "no-change": freshness.no_change,
     "edits": edits.measure,
 }
