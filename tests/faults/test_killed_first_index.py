@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from everfind_core.errors import IndexMissingError
+from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import Filters, SearchMode, SearchRequest
+from tests.support.killed_run import SQLITE
 from tests.support.real_index import RealIndex, write_notes
 
 ROOT = Path(__file__).parents[2]
@@ -32,9 +34,10 @@ class State(Enum):
     DONE = auto()
 
 
-def run(base: Path, kill_at: int, counted: str = "any") -> bool:
+def run(base: Path, kill_at: int, counted: str = "any", store: StoreChoice = StoreChoice.LANCEDB) -> bool:
     """Whether a run as a process came to its end; steps count in one pass, or in any."""
     command = [sys.executable, "-m", "tests.support.killed_run", str(base), str(kill_at), counted]
+    command += [SQLITE] if store is StoreChoice.SQLITE else []
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode in (0, -9), done.stderr
     return done.returncode == 0
@@ -59,13 +62,13 @@ def look(index: RealIndex) -> State:
     return State.VECTORS if index.unembedded() else State.DONE
 
 
-def written(base: Path) -> RealIndex:
+def written(base: Path, store: StoreChoice = StoreChoice.LANCEDB) -> RealIndex:
     write_notes(base / "corpus", NOTES)
-    return RealIndex(base, base / "corpus")
+    return RealIndex(base, base / "corpus", store=store)
 
 
 def check_equal_to_a_fresh_one(index: RealIndex) -> None:
-    fresh = RealIndex(index.base / "fresh", index.corpus)
+    fresh = RealIndex(index.base / "fresh", index.corpus, store=index.store)
     fresh.index()
     assert index.content() == fresh.content()
     assert index.answers() == fresh.answers()
@@ -89,10 +92,11 @@ def test_a_first_index_killed_in_each_pass(tmp_path: Path, pass_: str, state: St
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("store", [StoreChoice.LANCEDB, StoreChoice.SQLITE])
 @pytest.mark.parametrize("seed", range(40))
-def test_a_first_index_killed_at_hundreds_of_steps(tmp_path: Path, seed: int) -> None:
+def test_a_first_index_killed_at_hundreds_of_steps(tmp_path: Path, seed: int, store: StoreChoice) -> None:
     chance = random.Random(seed)
-    index = written(tmp_path)
-    while not run(tmp_path, chance.randrange(1, STEPS)):
+    index = written(tmp_path, store)
+    while not run(tmp_path, chance.randrange(1, STEPS), store=store):
         look(index)
     check_equal_to_a_fresh_one(index)

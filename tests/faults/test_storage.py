@@ -49,6 +49,35 @@ def test_a_full_disk_is_one_line_and_space_is_the_way_out(home: Home, small_disk
     assert len(home.json("search", "words of note 7", env=env)["hits"]) == 10
 
 
+@pytest.fixture
+def other_disk(tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place)], check=False)
+    if mounted.returncode:
+        pytest.skip("cannot mount a disk here (needs root)")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@pytest.mark.parametrize("store", ["lancedb", "sqlite"])
+def test_an_index_on_a_disk_that_became_read_only_answers_and_goes_on_later(
+    home: Home, other_disk: Path, tmp_path: Path, store: str
+) -> None:
+    env = {"EVERFIND_INDEX_DIR": str(other_disk / "index"), "EVERFIND_STORE_BACKEND": store}
+    home.run("index", env=env)
+    subprocess.run(["mount", "-o", "remount,ro", str(other_disk)], check=True)
+    (tmp_path / "notes" / "note7.md").write_text("# Wombats\n\nWombats leave cubes behind.\n")
+    done = home.run("index", code=7, env=env)
+    errors = [line for line in done.stderr.splitlines() if line.startswith("everfind:")]
+    assert len(errors) == 1
+    assert "read-only" in errors[0].lower()
+    assert len(home.json("search", "words of note 8", env=env)["hits"]) == 10
+    subprocess.run(["mount", "-o", "remount,rw", str(other_disk)], check=True)
+    assert home.json("index", env=env)["files"]["indexed"] == 1
+    assert home.json("search", "wombats cubes", env=env)["hits"][0]["path"] == "note7.md"
+
+
 def test_an_index_directory_that_is_a_file(home: Home, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = home.run("index", code=7, env={"EVERFIND_INDEX_DIR": str(tmp_path / "file")})

@@ -144,3 +144,13 @@ def test_a_follower_that_ends_in_the_second_pass_leaves_it_to_the_next(followed:
         followed.follow(create=False)
         followed.index.index(IndexRequest())
     check_current(followed)
+
+
+def test_one_that_stands_by_goes_on_with_the_second_pass(followed: Followed) -> None:
+    first = followed.follow()
+    followed.follow()
+    until(lambda: followed.coverage().unembedded == NOTES)
+    followed.edit()
+    first.close()
+    followed.embedder.released.set()
+    check_current(followed)

@@ -125,9 +125,9 @@ def test_it_catches_up_and_follows_single_files(watched: Following) -> None:
 def test_a_burst_is_one_run(watched: Following) -> None:
     watched.start(pace=Pace(quiet=1.0, pause=0.5, longest=60.0))
     watched.until_current()
-    for n in range(3_000):
+    for n in range(5_000):
         watched.write(f"d{n % 30}/{n}.txt", f"text {n}\n")
-    watched.until(lambda: len(watched.paths()) == 3_000)
+    watched.until(lambda: len(watched.paths()) == 5_000)
     watched.until_current()
     assert len(watched.requests) == 2
 
