@@ -114,7 +114,7 @@ class Follower:
         for listener in listeners:
             listener.start()
         try:
-            while not self._stopped.wait(TICK_SECONDS):
+            while not self._stopped.wait(self._tick()):
                 self._look_outside()
                 self._rescan(listeners)
                 self._publish()
@@ -153,6 +153,12 @@ class Follower:
                 followed.looked = now
                 with self._guard:
                     self._pending.add_everything(listener.folder.name, now)
+
+    def _tick(self) -> float:
+        """Seconds until the next look, which does not come later than a run is due."""
+        with self._guard:
+            left = self._pending.due_at() - time.monotonic()
+        return left if 0 < left < TICK_SECONDS else TICK_SECONDS
 
     def _due(self) -> bool:
         with self._guard:

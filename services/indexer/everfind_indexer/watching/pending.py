@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -81,16 +82,16 @@ class Pending:
         self._touch(now)
         self._changes.setdefault(folder, Changes()).all()
 
+    def due_at(self) -> float:
+        """When it is time for a run if nothing more changes; infinite while nothing waits."""
+        if not self._changes:
+            return math.inf
+        quiet = min(self._pace.pause, self._pace.quiet) if self._are_many() else self._pace.quiet
+        return max(self._not_before, min(self._last + quiet, self._first + self._pace.longest))
+
     def due(self, now: float) -> bool:
         """Whether it is time for a run."""
-        if not self._changes or now < self._not_before:
-            return False
-        quiet = now - self._last
-        return (
-            quiet >= self._pace.quiet
-            or (quiet >= self._pace.pause and self._are_many())
-            or now - self._first >= self._pace.longest
-        )
+        return now >= self.due_at()
 
     def take(self) -> Mapping[str, tuple[str, ...] | None]:
         """All changes by folder: the outermost paths, or None for everything. Under way until they succeed or fail."""
