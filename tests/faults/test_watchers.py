@@ -28,8 +28,8 @@ def home(tmp_path: Path) -> Home:
 
 
 @contextlib.contextmanager
-def watcher(home: Home) -> Iterator[subprocess.Popen[str]]:
-    process = home.start("watch")
+def watcher(home: Home, *command: str) -> Iterator[subprocess.Popen[str]]:
+    process = home.start(*(command or ("watch",)))
     try:
         yield process
     finally:
@@ -73,6 +73,17 @@ def test_a_saved_file_is_found_by_a_search_that_waits(home: Home, tmp_path: Path
         assert process.wait(timeout=SECONDS) == 0
     assert not any(folder["watched"] for folder in home.json("status")["folders"])
     assert home.content() == fresh(home, tmp_path / "fresh")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("server", [("serve", "--listen", "127.0.0.1:0"), ("mcp", "--http", "--port", "0")])
+def test_servers_follow_by_themselves(home: Home, tmp_path: Path, server: tuple[str, ...]) -> None:
+    home.run("index")
+    with watcher(home, *server):
+        until_current(home)
+        (tmp_path / "corpus/docs/new.md").write_text("# Wombats\n\nWombats leave cubes behind.\n")
+        answer = home.json("search", "--wait", "60", "wombats cubes")
+        assert answer["hits"][0]["path"] == "new.md"
 
 
 @pytest.mark.slow
