@@ -14,6 +14,11 @@ from everfind_core.model import FileRef
 
 TABLE: Final = "chunks"
 TABLE_DIRECTORY: Final = f"{TABLE}.lance"
+VERSIONS: Final = "_versions"
+MANIFEST: Final = ".manifest"
+
+_NUMBERS_BELOW: Final = (1 << 64) - 1
+"""A version's manifest is named by how far its number is below this: so the newest is listed first."""
 
 CHUNK_ID: Final = "chunk_id"
 FILE_ID: Final = "file_id"
@@ -124,3 +129,14 @@ def check_text(value: str, *, field: str) -> None:
 def sql_in(column: str, values: tuple[str, ...] | list[str], *, field: str = "value") -> str:
     """The condition that ``column`` is one of ``values``, which are not empty."""
     return f"{column} IN ({', '.join(sql_string(value, field=field) for value in values)})"
+
+
+def manifest_file(version: int) -> str:
+    """The manifest of a version, by its path below the table's directory."""
+    return f"{VERSIONS}/{_NUMBERS_BELOW - version}{MANIFEST}"
+
+
+def manifest_version(name: str) -> int | None:
+    """The version whose manifest has this file name; None if it is none."""
+    number = name.removesuffix(MANIFEST)
+    return _NUMBERS_BELOW - int(number) if number != name and number.isdecimal() else None

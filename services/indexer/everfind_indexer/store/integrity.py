@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -9,7 +10,14 @@ from typing import TYPE_CHECKING, Final
 import lance
 
 from everfind_core.index.store_errors import panics_are_damage
-from everfind_core.index.store_schema import TABLE_DIRECTORY, VECTOR, index_name
+from everfind_core.index.store_schema import (
+    MANIFEST,
+    TABLE_DIRECTORY,
+    VECTOR,
+    VERSIONS,
+    index_name,
+    manifest_file,
+)
 from everfind_core.index.written_files import WrittenFiles, file_damaged, find_damage, note_written
 from everfind_indexer.store.errors import store_errors
 
@@ -18,27 +26,28 @@ if TYPE_CHECKING:
     from lance.lance.indices import IndexDescription
 
 _INDICES: Final = "_indices/"
-_TRANSACTION: Final = "transaction file"
 
 Damage = tuple[str, str]
 """A file below the table's directory, and what is wrong with it."""
 
 
-def version_files(dataset: lance.LanceDataset) -> frozenset[str]:
+def version_files(dataset: lance.LanceDataset, table: Path) -> frozenset[str]:
     """The files that the version at hand is read from, by their paths below the table's directory.
 
-    Transaction files are none: they tell a second writer what a commit changed.
+    Transaction files are none: they tell a second writer what a commit changed. The library's own list of them
+    (``tracked_files``) looks at all versions, of which there are thousands after many saves.
     """
-    found = dataset.tracked_files(min_version=dataset.version).read_all()
-    rows = zip(*(found[name].to_pylist() for name in ("version", "type", "path")), strict=True)
-    return frozenset(str(path) for version, kind, path in rows if version == dataset.version and kind != _TRANSACTION)
+    fragments = {name for fragment in dataset.get_fragments() for name in fragment_files(fragment)}
+    segments = {str(segment.uuid) for index in dataset.describe_indices() for segment in index.segments}
+    structures = {f"{_INDICES}{uuid}/{name}" for uuid in segments for name in _names(table / _INDICES / uuid)}
+    return frozenset({manifest_file(dataset.version)} | fragments | structures)
 
 
 def newest_files(index: Path) -> tuple[int, frozenset[str]]:
     """The newest version of an index's table, and its files below the table's directory."""
     with store_errors(index, opening=True):
         dataset = lance.dataset(str(index / TABLE_DIRECTORY))
-        return dataset.version, version_files(dataset)
+        return dataset.version, version_files(dataset, index / TABLE_DIRECTORY)
 
 
 def referenced(dataset: lance.LanceDataset, table: Path) -> list[str]:
@@ -46,8 +55,8 @@ def referenced(dataset: lance.LanceDataset, table: Path) -> list[str]:
 
     Those of old versions are read when these are removed.
     """
-    manifests = {f"_versions/{path.name}" for path in (table / "_versions").glob("*.manifest")}
-    return sorted(version_files(dataset) | manifests)
+    manifests = {f"{VERSIONS}/{name}" for name in _names(table / VERSIONS) if name.endswith(MANIFEST)}
+    return sorted(version_files(dataset, table) | manifests)
 
 
 def lost_structures(dataset: lance.LanceDataset, table: Path, written: WrittenFiles) -> list[str]:
@@ -112,6 +121,14 @@ def table_damage(index: Path, written: WrittenFiles | None) -> list[Damage]:
     if not any(name.startswith(_INDICES) for name in found):  # or the library would say the same again
         found |= dict(_structures(dataset))
     return sorted(found.items())
+
+
+def _names(directory: Path) -> list[str]:
+    """The files in a directory; none where it is not there."""
+    try:
+        return os.listdir(directory)  # noqa: PTH208 - names are all that is wanted, of thousands of files
+    except FileNotFoundError:
+        return []
 
 
 def fragment_files(fragment: LanceFragment) -> list[str]:

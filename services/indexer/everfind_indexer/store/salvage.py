@@ -70,7 +70,7 @@ def copy_version(source: Path, target: Path, version: int) -> None:
         ValueError: there is no such version.
     """
     old, new = source / TABLE_DIRECTORY, target / TABLE_DIRECTORY
-    for name in version_files(lance.dataset(str(old), version=version)):
+    for name in version_files(lance.dataset(str(old), version=version), old):
         link_or_copy(old / name, new / name)
 
 

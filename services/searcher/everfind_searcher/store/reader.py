@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,7 +15,15 @@ from everfind_core.files.disk_use import bytes_below
 from everfind_core.files.whole import FileStamp, file_stamp
 from everfind_core.index.manifest import REBUILD_HINT
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
-from everfind_core.index.store_schema import NUMBER_COLUMNS, STRING_COLUMNS, TABLE_DIRECTORY, VECTOR
+from everfind_core.index.store_schema import (
+    NUMBER_COLUMNS,
+    STRING_COLUMNS,
+    TABLE_DIRECTORY,
+    VECTOR,
+    VERSIONS,
+    manifest_file,
+    manifest_version,
+)
 from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.index.written_files import check_written
 from everfind_searcher.store.errors import translate
@@ -30,9 +39,6 @@ _INDEX_CACHE_BYTES: Final = 512 << 20
 _METADATA_CACHE_BYTES: Final = 64 << 20
 _STALE_BYTES: Final = 16 << 20
 """Caches larger than this and the table's files together are, in part, of versions that are gone."""
-
-_NUMBERS_BELOW: Final = (1 << 64) - 1
-"""A version's file is named by how far its number is below this."""
 
 
 class _Opened(NamedTuple):
@@ -112,13 +118,14 @@ class LanceChunkReader(SnapshotReader):
         return held > _STALE_BYTES + bytes_below(self._table)
 
     def _stamp(self, version: int) -> FileStamp | None:
-        return file_stamp(self._table / "_versions" / f"{_NUMBERS_BELOW - version}.manifest")
+        return file_stamp(self._table / manifest_file(version))
 
     def _newest_stamp(self) -> tuple[int, FileStamp | None]:
         """The newest version by the files' names, and its stamp; -1 where there is none."""
-        names = (path.stem for path in (self._table / "_versions").glob("*.manifest"))
-        newest = max((_NUMBERS_BELOW - int(name) for name in names if name.isdecimal()), default=-1)
-        return newest, self._stamp(newest)
+        versions = self._table / VERSIONS
+        found = map(manifest_version, os.listdir(versions) if versions.is_dir() else ())  # noqa: PTH208 - thousands of names
+        newest = max((version for version in found if version is not None), default=-1)
+        return newest, self._stamp(newest) if newest >= 0 else None
 
     def _open(self) -> _Opened:
         try:
@@ -148,7 +155,7 @@ class LanceChunkReader(SnapshotReader):
 
     def _unopened(self, error: Exception) -> EverfindError:
         translated = translate(error, self._directory, opening=True)
-        written = remote_table(self._directory) or any((self._table / part).is_dir() for part in ("data", "_versions"))
+        written = remote_table(self._directory) or any((self._table / part).is_dir() for part in ("data", VERSIONS))
         if isinstance(translated, IndexDamagedError) and not written:
             return missing(self._directory)
         return translated
