@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.errors import CancelledError, EverfindError, IndexMissingError
+from everfind_core.errors import CancelledError, EverfindError, IndexMissingError, InternalError
 from everfind_core.index.directory import current_index
 from everfind_core.index.watch_state import WatchState, following, write_watch_state
 from everfind_core.model import Folder, IndexReport, IndexRequest
@@ -190,10 +190,12 @@ class Follower:
         except CancelledError:
             return
         except EverfindError as error:
-            with self._guard:
-                wait = self._pending.failed(name, paths, time.monotonic())
-            _log.warning("folder %s is not up to date, next try in %.0f s: %s", name, wait, error.message)
-            self._on_report(followed.folder, error)
+            self._failed(followed, paths, error)
+            return
+        except Exception:  # whatever it is, the next try may go well, and nobody else would follow
+            _log.exception("unexpected fault in a run over folder %s", name)
+            fault = InternalError("the indexer failed at this run", hint="Its log has the details.")
+            self._failed(followed, paths, fault)
             return
         ignored = self._engine.ignored_directories(name)
         with self._guard:
@@ -201,6 +203,13 @@ class Follower:
             followed.end(ignored, everything=wanted is None, seconds=time.monotonic() - started)
         _log.info("folder %s is up to date: %d indexed, %d deleted", name, report.indexed, report.deleted)
         self._on_report(followed.folder, report)
+
+    def _failed(self, followed: Followed, paths: tuple[str, ...] | None, error: EverfindError) -> None:
+        name = followed.folder.name
+        with self._guard:
+            wait = self._pending.failed(name, paths, time.monotonic())
+        _log.warning("folder %s is not up to date, next try in %.0f s: %s", name, wait, error.message)
+        self._on_report(followed.folder, error)
 
     # --- what others see ----------------------------------------------------------------------------------------------
 
