@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+import numpy.ma  # Arrow's first array needs it; numpy's own late import of it can recurse for ever in two threads
 import numpy.typing as npt
 import pyarrow as pa
 

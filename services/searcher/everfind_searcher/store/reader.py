@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import lance
+import numpy.ma  # noqa: F401 - Arrow's first array needs it; numpy's own late import of it can recurse for ever in two threads
 from lance.dataset import Session  # type: ignore[attr-defined]  # public, but lance imports it under this name
 
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError
