@@ -260,6 +260,7 @@ class StatusOutput(TypedDict):
     folders: list[FolderStatus]
     coverage: Coverage
     model: dict[str, Any] | None
+    vector_type: str | None
     disk_bytes: int
     redactions: int
     writer: str | None
