@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 TOKENS_A_CHUNK = 112
-CORE_TOKENS = 12_700
+CORE_TOKENS = 12_000
 """Tokens that a core indexes a second, all steps of the pipeline included."""
 
 DISK_BYTES = 3_500
-RESIDENT_BYTES = 3_800
+RESIDENT_BYTES = 3_100
 PROCESS_BYTES = 330e6
-SEARCH_CPU = 8.3e-3
-CHUNK_CPU = 5.7e-8
+SEARCH_CPU = 7.7e-3
+CHUNK_CPU = 4.4e-8
 """CPU seconds of a search: those that it takes anyway, and those for each chunk of the index."""
 
-SEARCH_P50 = 5.8e-3
-CHUNK_P50 = 8.3e-8
+SEARCH_P50 = 6.2e-3
+CHUNK_P50 = 3.7e-8
 """Seconds of a search by the clock, half of all, alone on two cores: likewise."""
 
-TAIL = 23.7 / 14.1
+TAIL = 15.9 / 9.9
 """The time that 99 of 100 searches keep, over that which half of them keep."""
 
 SHARD = 175_000
