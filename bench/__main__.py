@@ -26,6 +26,7 @@ from bench import (
     startup,
     steady_memory,
     stores,
+    trees,
 )
 from bench.figures import Figure, machine
 
@@ -49,6 +50,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "following": following.measure,
     "no-change": freshness.no_change,
     "edits": edits.measure,
+    "trees": trees.measure,
 }
 
 SHORT = ("startup", "cores", "space", "indexing", "searching")

@@ -17,7 +17,6 @@ from everfind_core.text.function_words import FUNCTION_WORDS
 _HAN = re.compile("[\u3400-\u9fff]+")
 _KANA = re.compile("[\u3040-\u30ff]")
 _PUNCTUATION = str.maketrans(dict.fromkeys("，。、；：？！（）《》【】“”‘’", " "))
-_MAX_READ = 2_000  # characters; what is longer is no question
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,7 @@ class Glossed:
 @lru_cache(maxsize=256)
 def glossed(text: str) -> Glossed:
     """``text`` with its Chinese words in English, other words as they stand; Japanese is not read."""
-    read = text[:_MAX_READ]
-    runs = [] if _KANA.search(read) else list(_HAN.finditer(read))
+    runs = [] if _KANA.search(text) else list(_HAN.finditer(text))
     if not runs:
         return Glossed(text, 0.0)
     words = [_known_words(run.group()) for run in runs]
@@ -40,9 +38,9 @@ def glossed(text: str) -> Glossed:
         words = [[] for _ in runs]
     pieces, end = [], 0
     for run, found in zip(runs, words, strict=True):
-        pieces += [read[end : run.start()], *[_table()[word] for word in found]]
+        pieces += [text[end : run.start()], *[_table()[word] for word in found]]
         end = run.end()
-    pieces.append(read[end:])
+    pieces.append(text[end:])
     known = sum(len(word) for found in words for word in found)
     characters = sum(run.end() - run.start() for run in runs)
     return Glossed(" ".join(" ".join(pieces).translate(_PUNCTUATION).split()), known / characters)

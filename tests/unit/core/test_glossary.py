@@ -32,6 +32,7 @@ def test_each_line_is_a_chinese_word_and_english_ones_and_each_word_stands_once(
         ("把 HEAD 推送到远程仓库。", "HEAD push to remote repository", 7 / 8),
         ("how to  merge", "how to  merge", 0),
         ("merge " * 1_000, "merge " * 1_000, 0),
+        ("merge " * 1_000 + "删除分支", "merge " * 1_000 + "delete remove branch", 1),
         ("ファイルを削除", "ファイルを削除", 0),
         ("", "", 0),
     ],
