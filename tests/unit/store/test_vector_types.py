@@ -150,6 +150,16 @@ def test_rows_without_a_vector_and_zeros_are_near_nothing(
         assert places(reader.semantic(unit("zero"), 5, EVERYTHING)) == [("f", "there", 0)]
 
 
+def test_where_all_vectors_are_missing_nothing_is_near(
+    kind: StoreBackend, directory: Path, writer: ChunkWriter
+) -> None:
+    waiting = file("f", "waits", "waits", "waits, too", has_vectors=False)
+    writer.replace([waiting])
+    for reader in (open_reader(directory, 0, kind), in_memory(directory, kind)):
+        assert list(reader.semantic(unit("waits"), 5, EVERYTHING)) == []
+        assert [chunk.vector for chunk in reader.file_chunks(waiting.ref)] == [None, None]
+
+
 def test_what_cannot_be_stored_is_refused_whole(writer: ChunkWriter) -> None:
     good, bad = file("f", "good", "one"), file("f", "bad", "two")
     bad = replace(bad, chunks=(replace(bad.chunks[0], vector=np.full(DIMENSIONS, np.nan)),))

@@ -66,9 +66,10 @@ def codec_of(schema: pa.Schema) -> VectorCodec | None:
 def stored_vectors(rows: pa.Table) -> Stored:
     """The rows' vectors as they are stored, of shape (rows, width); zero where a row has none."""
     column = rows[VECTOR].combine_chunks()
-    numbers = column.values.to_numpy(zero_copy_only=False).reshape(-1, column.type.list_size)
-    stored: Stored = numbers[column.offset : column.offset + len(column)].copy()
-    stored[column.is_null().to_numpy(zero_copy_only=False)] = 0
+    width = column.type.list_size
+    stored: Stored = np.zeros((len(column), width), column.type.value_type.to_pandas_dtype())
+    there = column.is_valid().to_numpy(zero_copy_only=False)
+    stored[there] = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)  # has none of the others
     return stored
 
 
