@@ -30,7 +30,7 @@ from everfind_core.ports import TokenIds
 from everfind_gateway.render.hits import remarks
 from everfind_gateway.render.status import status_text
 from everfind_indexer.running import first_pass, pipeline
-from tests.support.agents import Engines, serve_engines, text_of, write_config
+from tests.support.agents import Engines, Served, serve_engines, text_of, write_config
 from tests.support.fakes import FakeEmbedder
 from tests.support.notes import KNOWN, Notes, Reach
 
@@ -124,18 +124,23 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     model.released.set()
 
 
-def test_codebase_search_answers_by_words_while_its_run_goes_on(notes: Reach, tmp_path: Path, held: Held) -> None:
-    reached = notes(KNOWN)
-    for number in range(NOTES):
-        subject = "Wombats dig their burrows at night." if number < ABOUT else f"Recipe {number}: butter, flour, salt."
-        reached.write(f"n{number}.md", f"# Number {number}\n\n{subject}\n")
+def codebase_search_of(reached: Notes, tmp_path: Path) -> Served:
+    """A server over the notes, with this tool and one to see how far it is."""
     config = write_config(
         tmp_path / "config.toml",
         folders={"notes": reached.base / "notes"},
         index_dir=str(reached.base / "index"),
         mcp_tools=["codebase_search", "status"],
     )
-    served = serve_engines(config, Engines(reached.indexer, reached.searcher, FakeEmbedder()))
+    return serve_engines(config, Engines(reached.indexer, reached.searcher, FakeEmbedder()))
+
+
+def test_codebase_search_answers_by_words_while_its_run_goes_on(notes: Reach, tmp_path: Path, held: Held) -> None:
+    reached = notes(KNOWN)
+    for number in range(NOTES):
+        subject = "Wombats dig their burrows at night." if number < ABOUT else f"Recipe {number}: butter, flour, salt."
+        reached.write(f"n{number}.md", f"# Number {number}\n\n{subject}\n")
+    served = codebase_search_of(reached, tmp_path)
     asked = {"information_request": QUESTION, "directory_path": str(reached.base / "notes")}
 
     async def use(client: Client) -> None:
@@ -159,13 +164,7 @@ def test_codebase_search_waits_for_no_vector_where_a_killed_run_has_left_all_wor
 ) -> None:
     """Be it much that waits for its vectors, or little."""
     monkeypatch.setattr(first_pass, "FIRST_PASS_FILES", least)
-    config = write_config(
-        tmp_path / "config.toml",
-        folders={"notes": waiting.base / "notes"},
-        index_dir=str(waiting.base / "index"),
-        mcp_tools=["codebase_search"],
-    )
-    served = serve_engines(config, Engines(waiting.indexer, waiting.searcher, FakeEmbedder()))
+    served = codebase_search_of(waiting, tmp_path)
     asked = {"information_request": QUESTION, "directory_path": str(waiting.base / "notes")}
 
     async def use(client: Client) -> None:
@@ -178,13 +177,7 @@ def test_codebase_search_waits_for_no_vector_where_a_killed_run_has_left_all_wor
 
 
 def test_codebase_search_waits_for_words_that_changed_since_a_killed_run(waiting: Notes, tmp_path: Path) -> None:
-    config = write_config(
-        tmp_path / "config.toml",
-        folders={"notes": waiting.base / "notes"},
-        index_dir=str(waiting.base / "index"),
-        mcp_tools=["codebase_search"],
-    )
-    served = serve_engines(config, Engines(waiting.indexer, waiting.searcher, FakeEmbedder()))
+    served = codebase_search_of(waiting, tmp_path)
     waiting.write("n1.md", "# Now\n\nA capybara.\n")
     asked = {"information_request": "capybara", "directory_path": str(waiting.base / "notes")}
     found = served.call("codebase_search", asked)
@@ -195,13 +188,7 @@ def test_a_run_that_goes_on_behind_its_call_ends_with_the_server(notes: Reach, t
     reached = notes(KNOWN)
     for number in range(NOTES):
         reached.write(f"n{number}.md", f"# Number {number}\n\nWombats dig their burrows at night.\n")
-    config = write_config(
-        tmp_path / "config.toml",
-        folders={"notes": reached.base / "notes"},
-        index_dir=str(reached.base / "index"),
-        mcp_tools=["codebase_search"],
-    )
-    served = serve_engines(config, Engines(reached.indexer, reached.searcher, FakeEmbedder()))
+    served = codebase_search_of(reached, tmp_path)
     asked = {"information_request": QUESTION, "directory_path": str(reached.base / "notes")}
     assert f"N{PART}" in text_of(served.call("codebase_search", asked))
     while reached.indexer.status().writer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,15 +27,22 @@ def home(tmp_path: Path) -> Home:
     return home
 
 
+@contextlib.contextmanager
+def mounted(place: Path, size: str) -> Iterator[Path]:
+    place.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=False)
+    if done.returncode:
+        pytest.skip("cannot mount a disk here (needs root)")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    place = tmp_path / "small"
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)], check=False)
-    if mounted.returncode:
-        pytest.skip("cannot mount a small disk here (needs root)")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    with mounted(tmp_path / "small", "400k") as place:
+        yield place
 
 
 @pytest.mark.parametrize("store", ["lancedb", "sqlite"])
@@ -51,13 +59,8 @@ def test_a_full_disk_is_one_line_and_space_is_the_way_out(home: Home, small_disk
 
 @pytest.fixture
 def other_disk(tmp_path: Path) -> Iterator[Path]:
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place)], check=False)
-    if mounted.returncode:
-        pytest.skip("cannot mount a disk here (needs root)")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    with mounted(tmp_path / "disk", "64m") as place:
+        yield place
 
 
 @pytest.mark.parametrize("store", ["lancedb", "sqlite"])

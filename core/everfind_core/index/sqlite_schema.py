@@ -99,7 +99,7 @@ def right_schema() -> Sequence[tuple[str, ...]]:
 
 def vector_facts(codec: VectorCodec) -> Mapping[str, int]:
     """What a file says of its vectors."""
-    return {DIMENSIONS: codec.dimensions, BITS: 8 * codec.numbers.itemsize}
+    return {DIMENSIONS: codec.dimensions, BITS: 8 * codec.dtype.itemsize}
 
 
 def codec_of(db: sqlite3.Connection) -> VectorCodec:

@@ -15,7 +15,7 @@ from everfind_core.model import FileRef
 TABLE: Final = "chunks"
 TABLE_DIRECTORY: Final = f"{TABLE}.lance"
 VERSIONS: Final = "_versions"
-MANIFEST: Final = ".manifest"
+MANIFEST_SUFFIX: Final = ".manifest"
 
 _NUMBERS_BELOW: Final = (1 << 64) - 1
 """A version's manifest is named by how far its number is below this: so the newest is listed first."""
@@ -133,10 +133,10 @@ def sql_in(column: str, values: tuple[str, ...] | list[str], *, field: str = "va
 
 def manifest_file(version: int) -> str:
     """The manifest of a version, by its path below the table's directory."""
-    return f"{VERSIONS}/{_NUMBERS_BELOW - version}{MANIFEST}"
+    return f"{VERSIONS}/{_NUMBERS_BELOW - version}{MANIFEST_SUFFIX}"
 
 
 def manifest_version(name: str) -> int | None:
     """The version whose manifest has this file name; None if it is none."""
-    number = name.removesuffix(MANIFEST)
+    number = name.removesuffix(MANIFEST_SUFFIX)
     return _NUMBERS_BELOW - int(number) if number != name and number.isdecimal() else None

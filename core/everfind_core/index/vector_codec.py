@@ -1,8 +1,8 @@
 """How a vector lies in a store: in half precision, or as whole numbers of eight bits with its peak beside them.
 
-Nothing else knows it. A stored vector is a row of numbers of one kind. ``half``: float16, one a dimension. ``int8``:
-int8, one a dimension, and two more that are the bytes of the vector's peak, the largest magnitude in it, as float16; a
-number n stands for n * peak / 127, and is wrong by half of peak / 127 at most.
+Nothing else knows the layout. A stored vector is a row of numbers of one kind. ``half``: float16, one a dimension.
+``int8``: int8, one a dimension, and two more that are the bytes of the vector's peak, the largest magnitude in it, as
+float16; a number n stands for n * peak / 127, and is wrong by half of peak / 127 at most.
 
 Eight bits are made of the half precision. So they are the same whether a vector comes from the model or from where it
 was kept in half precision, and a vector that was stored, read and stored again is what it was.
@@ -34,14 +34,14 @@ class VectorCodec:
     dimensions: int
 
     @classmethod
-    def of_stored(cls, numbers: np.dtype, width: int) -> VectorCodec | None:
+    def of_stored(cls, dtype: np.dtype, width: int) -> VectorCodec | None:
         """The one whose stored vectors have ``width`` numbers of this kind; None if none has."""
-        if numbers == _HALF:
+        if dtype == _HALF:
             return cls(VectorType.HALF, width)
-        return cls(VectorType.INT8, width - _HALF.itemsize) if numbers == _INT8 and width > _HALF.itemsize else None
+        return cls(VectorType.INT8, width - _HALF.itemsize) if dtype == _INT8 and width > _HALF.itemsize else None
 
     @property
-    def numbers(self) -> np.dtype:
+    def dtype(self) -> np.dtype:
         """The kind of a stored number."""
         return _HALF if self.kind is VectorType.HALF else _INT8
 
@@ -66,7 +66,7 @@ class VectorCodec:
 
     def from_bytes(self, data: bytes) -> Stored:
         """The bytes of any number of encoded vectors, one after another, as them: of shape (rows, width)."""
-        return np.frombuffer(data, self.numbers).reshape(-1, self.width)
+        return np.frombuffer(data, self.dtype).reshape(-1, self.width)
 
 
 def decoded(stored: Stored) -> npt.NDArray[np.floating]:

@@ -22,6 +22,7 @@ from everfind_core.errors import IndexDamagedError
 from everfind_core.files.parsed_json import OTHER_SHAPE, parse_json
 from everfind_core.files.whole import replace_file
 from everfind_core.index.directory import REPAIR_HINT, storage_error
+from everfind_core.index.store_schema import MANIFEST_SUFFIX
 
 WRITTEN: Final = "written.json"
 
@@ -29,7 +30,6 @@ RECENT_SECONDS: Final = 600.0
 """What was written so long before the last note may not have reached the disk; systems write within half a minute."""
 
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
-_MANIFEST: Final = ".manifest"
 _ABSENT: Final = "is absent"
 
 
@@ -128,7 +128,8 @@ def check_written(index: Path, table: Path) -> WrittenFiles | None:
     if written is None:
         return None
     doubtful = frozenset(written.recent()) if not written.of_this_start else frozenset[str]()
-    manifest = min((name for name in written.files if name.endswith(_MANIFEST)), default="")  # newer ones sort first
+    manifests = (name for name in written.files if name.endswith(MANIFEST_SUFFIX))
+    manifest = min(manifests, default="")  # newer ones sort first
     for name, file in written.files.items():
         whole = name in doubtful or name == manifest
         problem = _problem(f"{table}/{name}", file, whole=whole)  # there are thousands after many saves

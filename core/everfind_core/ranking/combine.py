@@ -96,7 +96,10 @@ def _numbered(chunks: Sequence[StoredChunk]) -> list[int]:
 def _mix(
     ledger: Ledger, query: Query, candidates: Sequence[Candidate], files: Sequence[int], weights: Weights
 ) -> float:
-    """Both arms' scores on one scale, weighed by what the query and the arms' evidence say; gives the scatter."""
+    """Both arms' scores on one scale, weighed by what the query and the arms' evidence say.
+
+    Gives the scatter; in proportion to it cosines lose of what they owe to a crowd.
+    """
     cosines = _column([candidate.cosine for candidate in candidates])
     by_meaning = semantic_shares(cosines)
     by_words = lexical_shares(_column([candidate.bm25 for candidate in candidates]))

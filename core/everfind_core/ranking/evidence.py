@@ -1,4 +1,4 @@
-"""The two arms' scores on one scale, and how far to trust each for a query.
+"""The two arms' scores on one scale, how far to trust each for a query, and which candidates are crowded.
 
 Scores are columns over the candidates, not a number (NaN) where the arm did not find one.
 """
@@ -61,9 +61,10 @@ def scattered_functions(by_meaning: Column, by_words: Column, files: Sequence[in
 def crowding(vectors: Sequence[Vector | None]) -> Column:
     """How near each candidate's ten nearest others are to it, as a mean cosine less the mean of these over all.
 
-    Those without a vector have 0. In a collection of functions some are a little near to every question, in a crowd of
-    their like; one that is as near and stands apart answers this one (hubness, as cross-domain similarity local scaling
-    corrects it; Conneau et al. 2018).
+    ``vectors`` may have any length; a candidate without one has 0. Among functions that are much alike some are a
+    little near to every question, in a crowd of their like: hubs. One that is as near and stands apart answers this
+    question. What is taken off here is the local scaling of CSLS, among the candidates instead of the corpus (Conneau
+    et al. 2018, *Word Translation Without Parallel Data*, section 2.3).
     """
     found = np.zeros(len(vectors))
     compared = [place for place, vector in enumerate(vectors) if vector is not None]

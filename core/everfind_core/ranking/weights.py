@@ -11,9 +11,9 @@ class Weights:
 
     ``semantic`` is the semantic arm's share for a sentence whose best cosine is ``clear_cosine``; it moves by
     ``semantic_slope`` times the difference, between ``semantic_least`` and ``semantic_most``, and by
-    ``semantic_for_scatter`` times the scatter up to ``semantic_limit``. ``crowding`` is what a cosine loses of that to
-    a chunk's neighbours, where all is scattered. Demotions are shares of a chunk's score;
-    so is ``newer``, between the oldest and the newest document.
+    ``semantic_for_scatter`` times the scatter up to ``semantic_limit``. ``crowding`` times the scatter is the share of
+    a chunk's crowding that its cosine loses. Demotions are shares of a chunk's score; so is ``newer``, between the
+    oldest and the newest document.
     """
 
     semantic: float = 0.5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from everfind_core import __version__
 from everfind_core.errors import IndexMissingError
-from everfind_core.index.directory import current_index
-from everfind_core.index.watch_state import read_watch_state, with_waiting
+from everfind_core.index.directory import FolderCoverage, current_index
+from everfind_core.index.watch_state import WatchState, read_watch_state, with_waiting
 from everfind_core.model import Coverage, FolderStatus, WorkspaceStatus
 from everfind_searcher.current import ReaderOpener
 from everfind_searcher.settings import SearcherSettings
@@ -36,19 +36,20 @@ def index_status(settings: SearcherSettings, open_reader: ReaderOpener) -> Works
         workspace=settings.workspace,
         index_directory=settings.place,
         generation=location.generation_base + open_reader(location.directory).generation(),
-        folders=tuple(
-            FolderStatus(
-                f.folder,
-                with_waiting(f.coverage, watch, (f.folder.name,)),
-                redactions=f.redactions,
-                watched=watch is not None,
-            )
-            for f in published.folders
-        ),
+        folders=tuple(_folder_status(folder, watch) for folder in published.folders),
         coverage=with_waiting(published.total(), watch),
         model=location.manifest.model,
         vector_type=location.manifest.recipe.vector_type.value,
         indexed_at=published.indexed_at,
         redactions=sum(f.redactions for f in published.folders),
         version=__version__,
+    )
+
+
+def _folder_status(covered: FolderCoverage, watch: WatchState | None) -> FolderStatus:
+    return FolderStatus(
+        covered.folder,
+        with_waiting(covered.coverage, watch, (covered.folder.name,)),
+        redactions=covered.redactions,
+        watched=watch is not None,
     )

@@ -78,7 +78,7 @@ def test_bytes_one_after_another_are_the_vectors(made: list[Vector], kind: Vecto
 def test_a_vector_takes_so_many_bytes(kind: VectorType, nbytes: int) -> None:
     codec = VectorCodec(kind, 384)
     assert codec.encode(np.ones(384, np.float32)).nbytes == nbytes
-    assert VectorCodec.of_stored(codec.numbers, codec.width) == codec
+    assert VectorCodec.of_stored(codec.dtype, codec.width) == codec
 
 
 def test_other_columns_are_of_no_codec() -> None:

@@ -61,7 +61,7 @@ def test_the_nearest_of_several_copies_are_those_of_all_rows(seed: int, spread: 
     selections = []
     for number, stored in enumerate(parts):
         places = np.arange(len(stored), dtype=np.int32)
-        copy = kept(stored) if stays else Copy.passing(stored)
+        copy = kept(stored) if stays else Copy.transient(stored)
         selections.append(Selection.of(copy, places.astype(np.uint64) + np.uint64(number << 32), places))
     _, scores = Nearest(selections, query).best(count)
     with_vector = np.concatenate([exact(part, query)[np.any(part != 0, axis=1)] for part in parts])

@@ -42,9 +42,8 @@ def open_writer(
             f"the model's vectors have {dimensions} numbers, which is no multiple of {DIMENSIONS_STEP}",
             hint="Use another model, or ask its provider for another size.",
         )
-    from everfind_core.index.vector_codec import (
-        VectorCodec,  # whoever asks for the library alone does not wait for numpy
-    )
+    # Late, so that whoever asks for the library alone does not wait for numpy.
+    from everfind_core.index.vector_codec import VectorCodec
 
     codec = VectorCodec(vector_type or vector_type_of(directory), dimensions)
     if (backend or backend_of(directory)) is StoreBackend.SQLITE:

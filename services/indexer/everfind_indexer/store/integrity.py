@@ -11,7 +11,7 @@ import lance
 
 from everfind_core.index.store_errors import panics_are_damage
 from everfind_core.index.store_schema import (
-    MANIFEST,
+    MANIFEST_SUFFIX,
     TABLE_DIRECTORY,
     VECTOR,
     VERSIONS,
@@ -55,7 +55,7 @@ def referenced(dataset: lance.LanceDataset, table: Path) -> list[str]:
 
     Those of old versions are read when these are removed.
     """
-    manifests = {f"{VERSIONS}/{name}" for name in _names(table / VERSIONS) if name.endswith(MANIFEST)}
+    manifests = {f"{VERSIONS}/{name}" for name in _names(table / VERSIONS) if name.endswith(MANIFEST_SUFFIX)}
     return sorted(version_files(dataset, table) | manifests)
 
 

@@ -48,7 +48,7 @@ def table_schema(codec: VectorCodec) -> pa.Schema:
 
 
 def _vector_type(codec: VectorCodec) -> pa.FixedSizeListType:
-    return pa.list_(pa.from_numpy_dtype(codec.numbers), codec.width)
+    return pa.list_(pa.from_numpy_dtype(codec.dtype), codec.width)
 
 
 def _metadata(column: str) -> dict[str, str] | None:
@@ -120,8 +120,8 @@ def _values(column: str, chunks: Sequence[StoredChunk], derived: dict[str, list[
 
 def _vectors(chunks: Sequence[StoredChunk], codec: VectorCodec) -> pa.Array:
     stored = [encoded(chunk, codec) for chunk in chunks]
-    absent = np.zeros(codec.width, codec.numbers)
-    numbers = np.array([absent if one is None else one for one in stored], codec.numbers).reshape(-1)
+    absent = np.zeros(codec.width, codec.dtype)
+    numbers = np.array([absent if one is None else one for one in stored], codec.dtype).reshape(-1)
     missing = [one is None for one in stored]
     mask = pa.array(missing) if any(missing) else None
     return pa.FixedSizeListArray.from_arrays(pa.array(numbers), type=_vector_type(codec), mask=mask)

@@ -12,14 +12,11 @@ import numpy.typing as npt
 from everfind_core.index.vector_codec import Stored
 from everfind_core.model import Filters
 from everfind_core.ports import StoredChunk
-from everfind_searcher.store.in_memory import ShortenedVectors, VectorsInMemory, passing
+from everfind_searcher.store.in_memory import ShortenedVectors, VectorsInMemory, transient
 from everfind_searcher.store.postings import Postings
 
 Addresses: TypeAlias = npt.NDArray[np.integer]
 """Rows by where they are: the fragment's number, then 32 bits for the place in it."""
-
-Places: TypeAlias = npt.NDArray[np.integer]
-"""Rows by where they stand in a fragment."""
 
 OFFSET_BITS: Final = 32
 OFFSETS: Final = (1 << 32) - 1
@@ -55,9 +52,9 @@ class Copy:
         return cls(chunks, vectors, postings, size)
 
     @classmethod
-    def passing(cls, stored: Stored) -> Copy:
+    def transient(cls, stored: Stored) -> Copy:
         """The vectors of some rows alone, for one question."""
-        vectors = passing(stored)
+        vectors = transient(stored)
         return cls((), vectors, None, vectors.nbytes)
 
 

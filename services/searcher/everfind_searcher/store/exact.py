@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from everfind_core.errors import InvalidRequestError
 from everfind_searcher.store.best import Rows, Scored
-from everfind_searcher.store.copies import Copy, Places
+from everfind_searcher.store.copies import Copy
 from everfind_searcher.store.in_memory import QueryVector
+from everfind_searcher.store.postings import Places
 from everfind_searcher.store.short import ROUNDING
 
 
@@ -123,11 +124,6 @@ def asked_vector(vector: npt.NDArray[np.float32], dimensions: int) -> npt.NDArra
     if query.shape != (dimensions,):
         raise InvalidRequestError.of("vector", f"has shape {query.shape}, the index has {dimensions} numbers")
     return query
-
-
-def rounded(query: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """The query in the column's precision, as the store itself compares."""
-    return query.astype(np.float16).astype(np.float32)
 
 
 def cosines(

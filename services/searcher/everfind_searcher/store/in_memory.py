@@ -15,6 +15,11 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 Which: TypeAlias = npt.NDArray[np.integer]
 
 
+def rounded(query: Floats) -> Floats:
+    """The query in half precision, as the store itself compares."""
+    return query.astype(np.float16).astype(np.float32)
+
+
 @dataclass(frozen=True, slots=True)
 class QueryVector:
     """The vector of a question: ``numbers`` of shape (dimensions,), what stands for them, and their norm."""
@@ -25,9 +30,9 @@ class QueryVector:
 
     @classmethod
     def of(cls, numbers: Floats) -> QueryVector:
-        """Rounded to half precision, as the store itself compares."""
-        rounded = numbers.astype(np.float16).astype(np.float32)
-        return cls(rounded, ShortVectors.of(rounded[None]), float(np.linalg.norm(rounded)))
+        """Of what the model gave."""
+        numbers = rounded(numbers)
+        return cls(numbers, ShortVectors.of(numbers[None]), float(np.linalg.norm(numbers)))
 
 
 class VectorsInMemory(Protocol):
@@ -136,6 +141,6 @@ class WideVectors:
         return ROUNDING
 
 
-def passing(stored: Stored) -> VectorsInMemory:
+def transient(stored: Stored) -> VectorsInMemory:
     """Rows as they are stored, for one question: to shorten halves costs more than to compare them."""
     return ShortenedVectors.of(stored) if stored.dtype == np.int8 else WideVectors.of(stored)

@@ -94,7 +94,7 @@ class LanceVersion:
             for batch in scanner.to_batches():
                 rows = pa.Table.from_batches([batch])
                 places = np.arange(rows.num_rows, dtype=np.int32)
-                yield Selection.of(Copy.passing(stored_vectors(rows)), rows[ADDRESS].to_numpy(), places)
+                yield Selection.of(Copy.transient(stored_vectors(rows)), rows[ADDRESS].to_numpy(), places)
 
     def _fragment(self, number: int) -> lance.LanceFragment:
         found = self.dataset.get_fragment(number)

@@ -37,8 +37,9 @@ from everfind_searcher.store.best import Rows, Scored, Vectors, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import Addresses
 from everfind_searcher.store.errors import translate
-from everfind_searcher.store.exact import asked_vector, cosines, nearest, nearest_of_parts, rounded
+from everfind_searcher.store.exact import asked_vector, cosines, nearest, nearest_of_parts
 from everfind_searcher.store.filters import condition
+from everfind_searcher.store.in_memory import rounded
 from everfind_searcher.store.lance_version import ADDRESS, LanceVersion
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import chunks, vectors

@@ -38,7 +38,7 @@ class _Passing:
 
     @property
     def nbytes(self) -> int:
-        """What it takes in memory: some 13 bytes a row that passes, and one for every row."""
+        """What it takes in memory: at most 12 bytes a row that passes, and one for every row."""
         return sum(one.nbytes for one in self.selections) + (0 if self.mask is None else self.mask.nbytes)
 
 

@@ -90,7 +90,7 @@ class SqliteVersion:
         """The same without what stands in the rows."""
         rows = len(self.parts[fragment].live)
         with self.reading() as db:
-            return Copy.passing(_vectors(db, fragment, rows))
+            return Copy.transient(_vectors(db, fragment, rows))
 
     def rows(self, where: Filters) -> Addresses:
         """The rows that pass ``where``, ascending."""
@@ -185,7 +185,7 @@ def _vectors(db: sqlite3.Connection, fragment: int, rows: int) -> Stored:
     statement = "SELECT address, data FROM vectors WHERE address >= ? AND address < ?"
     found = db.execute(statement, _borders(fragment)).fetchall()
     places = np.array([address for address, _ in found], dtype=np.uint64) & np.uint64(OFFSETS)
-    stored: Stored = np.zeros((rows, codec.width), codec.numbers)
+    stored: Stored = np.zeros((rows, codec.width), codec.dtype)
     stored[places] = codec.from_bytes(b"".join(data for _, data in found))
     return stored
 
