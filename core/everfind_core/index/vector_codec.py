@@ -69,11 +69,14 @@ class VectorCodec:
         return np.frombuffer(data, self.dtype).reshape(-1, self.width)
 
 
+def is_int8(stored: Stored) -> bool:
+    """Whether vectors are stored in eight bits a number."""
+    return stored.dtype == _INT8
+
+
 def decoded(stored: Stored) -> npt.NDArray[np.floating]:
     """Stored vectors, of shape (rows, width), as numbers to compute with: of shape (rows, dimensions)."""
-    if stored.dtype == _HALF:
-        return stored.astype(np.float16, copy=False)
-    return Int8Vectors.unpacked(stored).floats()
+    return Int8Vectors.unpacked(stored).floats() if is_int8(stored) else stored.astype(np.float16, copy=False)
 
 
 @dataclass(frozen=True, slots=True)

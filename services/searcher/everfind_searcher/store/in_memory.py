@@ -8,11 +8,11 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.index.vector_codec import Stored
+from everfind_core.index.vector_codec import Stored, is_int8
+from everfind_searcher.store.postings import Places
 from everfind_searcher.store.short import ROUNDING, ShortVectors
 
 Floats: TypeAlias = npt.NDArray[np.float32]
-Which: TypeAlias = npt.NDArray[np.integer]
 
 
 def rounded(query: Floats) -> Floats:
@@ -48,7 +48,7 @@ class VectorsInMemory(Protocol):
         """What they take in memory."""
         ...
 
-    def floats(self, rows: Which) -> npt.NDArray[np.floating]:
+    def floats(self, rows: Places) -> npt.NDArray[np.floating]:
         """Those of some rows, as they are stored."""
         ...
 
@@ -56,7 +56,7 @@ class VectorsInMemory(Protocol):
         """Of all rows with the query: times :meth:`factors` and over its length, cosines but for :meth:`doubt`."""
         ...
 
-    def factors(self, rows: Which) -> Floats:
+    def factors(self, rows: Places) -> Floats:
         """What the products of some rows, which have a vector, are to be multiplied by."""
         ...
 
@@ -76,7 +76,7 @@ class ShortenedVectors:
     @classmethod
     def of(cls, stored: Stored) -> ShortenedVectors:
         """Those of rows as they are stored, zero where a row has none."""
-        if stored.dtype == np.int8:
+        if is_int8(stored):
             short = ShortVectors.stored(stored)
             return cls(short, None, short.lengths())
         matrix = stored.astype(np.float32)
@@ -87,7 +87,7 @@ class ShortenedVectors:
         """What they take in memory."""
         return self.short.nbytes + self.lengths.nbytes + (0 if self.halves is None else self.halves.nbytes)
 
-    def floats(self, rows: Which) -> npt.NDArray[np.floating]:
+    def floats(self, rows: Places) -> npt.NDArray[np.floating]:
         """Those of some rows, as they are stored."""
         return self.short.floats(rows) if self.halves is None else self.halves[rows]
 
@@ -96,7 +96,7 @@ class ShortenedVectors:
         found: Floats = self.short.products(query.short) * query.short.scales[0]
         return found
 
-    def factors(self, rows: Which) -> Floats:
+    def factors(self, rows: Places) -> Floats:
         """The rows' scales over their lengths."""
         return self.short.scales[rows] / self.lengths[rows]
 
@@ -123,7 +123,7 @@ class WideVectors:
         """What they take in memory."""
         return self.matrix.nbytes + self.lengths.nbytes
 
-    def floats(self, rows: Which) -> npt.NDArray[np.floating]:
+    def floats(self, rows: Places) -> npt.NDArray[np.floating]:
         """Those of some rows."""
         return self.matrix[rows]
 
@@ -132,7 +132,7 @@ class WideVectors:
         found: Floats = np.einsum("ij,j->i", self.matrix, query.numbers)
         return found
 
-    def factors(self, rows: Which) -> Floats:
+    def factors(self, rows: Places) -> Floats:
         """One over the rows' lengths."""
         return np.float32(1) / self.lengths[rows]
 
@@ -143,4 +143,4 @@ class WideVectors:
 
 def transient(stored: Stored) -> VectorsInMemory:
     """Rows as they are stored, for one question: to shorten halves costs more than to compare them."""
-    return ShortenedVectors.of(stored) if stored.dtype == np.int8 else WideVectors.of(stored)
+    return ShortenedVectors.of(stored) if is_int8(stored) else WideVectors.of(stored)
