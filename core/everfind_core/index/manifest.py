@@ -48,8 +48,10 @@ class Manifest:
     store: StoreBackend = StoreBackend.LANCEDB
 
 
-def check_recipe(found: Recipe, wanted: Recipe, place: Path | str, *, only: tuple[str, ...] = ()) -> None:
-    """Refuse to mix; with ``only``, look at those fields alone.
+def check_recipe(
+    found: Recipe, wanted: Recipe, place: Path | str, *, only: tuple[str, ...] = (), hint: str = REBUILD_HINT
+) -> None:
+    """Refuse to mix; with ``only``, look at those fields alone. ``hint`` is the way out.
 
     Raises:
         IndexIncompatibleError: naming what differs.
@@ -59,7 +61,7 @@ def check_recipe(found: Recipe, wanted: Recipe, place: Path | str, *, only: tupl
         if was != wants:
             raise IndexIncompatibleError(
                 f"the index in {place} was made with {name} {was!r}, this everfind and its settings use {wants!r}",
-                hint=REBUILD_HINT,
+                hint=hint,
                 details={"field": name, "found": was, "expected": wants},
             )
 

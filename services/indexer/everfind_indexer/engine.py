@@ -181,7 +181,7 @@ class IndexEngine:
         """See :meth:`everfind_core.ports.Indexer.status`."""
         now = self._now()
         status = workspace_status(now.settings, now.sources, skipped_files=skipped_files, verify=verify)
-        return replace(status, findings=(*status.findings, *self._stale(now))) if compare else status
+        return replace(status, findings=(*status.findings, *self._compared(now))) if compare else status
 
     def export(self, target: Path) -> Header:
         """Write the index into one file, whoever writes it meanwhile; gives what is in it.
@@ -203,10 +203,12 @@ class IndexEngine:
         """
         return self._writing().import_archive(source, overwrite=overwrite, cancel=cancel or Cancellation())
 
-    def _stale(self, now: _View) -> Sequence[HealthFinding]:
+    def _compared(self, now: _View) -> Sequence[HealthFinding]:
         from everfind_indexer.running.comparing import stale_findings
+        from everfind_indexer.running.refusals import refusal_findings
 
-        return stale_findings(self._settings.index_directory, now.settings.folders, now.sources)
+        stale = stale_findings(self._settings.index_directory, now.settings.folders, now.sources)
+        return (*refusal_findings(now.settings, self._chunker), *stale)
 
     def _none_of(self, folder: str) -> Sequence[IndexedFile]:
         """The files of a folder that is not indexed; raises FolderNotFoundError if it is not added either."""

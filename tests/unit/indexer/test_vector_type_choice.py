@@ -89,6 +89,22 @@ def test_another_than_the_index_has_is_refused_until_a_rebuild_that_embeds_nothi
         assert other.index().unchanged == NOTES
 
 
+def test_what_a_run_would_refuse_is_told_before(index: RealIndex) -> None:
+    def told(asked: RealIndex) -> list[tuple[Severity, str]]:
+        findings = asked.engine().status(compare=True).findings
+        return [(finding.severity, finding.message) for finding in findings if finding.check == "recipe"]
+
+    assert told(index) == []  # no index yet
+    index.index()
+    assert told(index) == []
+    [(severity, message)] = told(stored_in(index, HALF))
+    assert severity is Severity.ERROR
+    assert "nothing can be indexed" in message
+    assert "vector_type 'int8'" in message
+    [(_, message)] = told(dataclasses.replace(index, store=StoreChoice.SQLITE))
+    assert "store_backend asks for sqlite" in message
+
+
 @EITHER
 def test_eight_bits_are_the_same_whether_embedded_or_made_of_what_was_kept(index: RealIndex, tmp_path: Path) -> None:
     half = stored_in(index, HALF)
@@ -128,8 +144,9 @@ def test_it_goes_with_an_archive(index: RealIndex, tmp_path: Path) -> None:
     index.index()
     archive = index.export()
     other = RealIndex(tmp_path / "other", index.corpus, store=index.store)
-    with pytest.raises(IndexIncompatibleError, match="vector_type 'int8'"):
+    with pytest.raises(IndexIncompatibleError, match="vector_type 'int8'") as caught:
         other.import_archive(archive)
+    assert "the setting that it was made with" in caught.value.hint  # a rebuild here would not take it either
     same = stored_in(other, INT8)
     same.import_archive(archive)
     assert kind_of(same) is INT8

@@ -38,6 +38,10 @@ from everfind_indexer.store.kinds import table_damage
 
 _LINES = 1_000
 
+_OTHER_HINT = (
+    "Use the setting that it was made with, or export it again where `everfind index --rebuild` ran with yours."
+)
+
 
 def import_index(
     index_directory: Path,
@@ -98,7 +102,7 @@ def _check(
     index_directory: Path, header: Header, source: Path, folders: Sequence[Folder], recipe: Recipe, *, overwrite: bool
 ) -> None:
     if not is_upgrade(header.manifest, recipe, source):
-        check_recipe(header.manifest.recipe, recipe, source)
+        check_recipe(header.manifest.recipe, recipe, source, hint=_OTHER_HINT)
     here = {folder.name for folder in folders}
     for folder in header.folders:
         if folder.name not in here:
