@@ -143,9 +143,7 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
         stack.callback(configure_tracing("serve"))
         stack.enter_context(announcement)
         if not announcement.first:
-            if first := server_line(
-                settings.index_dir
-            ):  # empty while that one starts, or if it could not say where it is
+            if first := server_line(settings.index_dir):  # empty while that one starts, or cannot say where it is
                 note(f"`everfind serve` runs for this corpus already: {first}; commands here go on asking that one")
             if serving.idle_seconds:
                 return
