@@ -32,6 +32,7 @@ from tests.support.corpus import FILES
         ("src/storage/atomic.go", "src/storage/atomic.go"),
         ("when can a session be extended", "auth.md"),
         ("write a file so that a crash leaves nothing half done", "src/storage/atomic.go"),
+        ('what is said of "so that a reader never sees half a file"', "src/storage/atomic.go"),
         ("capybara", 'it\'s 100% "odd" [name]_.md'),
         ("登录鉴权", "登录.md"),
         ("接続設定", "日本語.md"),
@@ -51,6 +52,15 @@ def test_every_hit_is_a_line_range_of_its_file_with_secrets_masked(workspace: Co
         if hit.path != "secret.md":
             assert hit.text == "\n".join(original)
         assert "ghp_" not in hit.text
+
+
+def test_a_quoted_phrase_comes_first_and_is_an_exact_match(workspace: Connected) -> None:
+    query = 'which function gives "a new token for one that ran out"'
+    first = workspace.searcher.search(SearchRequest(query, explain=True)).hits[0]
+    assert first.path == "src/session.py"
+    assert {c.rule: c.value for c in first.explain}["quoted"] == 1
+    alone = workspace.searcher.search(SearchRequest(query, min_score=0.99)).hits
+    assert [(hit.path, hit.provenance.label) for hit in alone] == [("src/session.py", ProvenanceLabel.EXACT)]
 
 
 def test_hybrid_scores_are_the_sum_of_what_explain_lists(workspace: Connected) -> None:

@@ -7,8 +7,9 @@ Ranks say what is best, never whether it is any good; that takes absolute eviden
   little in prose. Their sum must reach the model's floor, after what a corpus of its size has near by chance is taken
   off.
 - of a *hit*, where a caller or the settings say ``min_score``: its own cosine. Then the answer's floor is off.
-- an exact match is evidence by itself, for the chunks that have it: the whole query word for word, a rare word that the
-  query spells like a name, or the one or two words of which it consists, if one of them is rare.
+- an exact match is evidence by itself, for the chunks that have it: the whole query or a phrase in quotation marks word
+  for word, a rare word that the query spells like a name, or the one or two words of which it consists, if one of
+  them is rare.
 - a chunk that waits for its vector is judged by its words alone: how much of the query's words it has stands for its
   cosine, and where that reaches further than the rest, for the evidence of the answer.
 
@@ -227,14 +228,15 @@ def foreign_share(text: str) -> float:
 
 
 def exact_matches(text: str, read: Reading, chunks: int) -> list[int]:
-    """Places of the chunks that have the whole query word for word, or telling words of it, in their order.
+    """Places of the chunks that have the query or a phrase that it quotes word for word, or telling words, in order.
 
     Of words that tell together one must be rare: in at most ``max(RARE_LEAST, RARE_RATIO * chunks)`` chunks and in no
     more than half; one chunk always is few. The name of a file is rare by the files that have it, and matches all their
     chunks.
     """
     most = max(1.0, min(max(RARE_LEAST, RARE_RATIO * chunks), chunks / 2))
-    phrases = [(phrase, max(phrase.split(), key=len)) for phrase in _phrases(plain_words(text).split())]
+    said = [*_phrases(plain_words(text).split()), *(p for p in read_query(text).phrases if " " in p)]
+    phrases = [(phrase, max(phrase.split(), key=len)) for phrase in said]
     places = {place for place, t in read.texts.items() if _has_phrase(t, phrases)}
     for words in telling_words(text):
         having = [_places_of(word.casefold(), read) for word in words]

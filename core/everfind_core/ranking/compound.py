@@ -30,6 +30,8 @@ def parts_of(text: str) -> tuple[str, ...]:
     parts = [part.strip(" \t\n,.?!，。？！") for part in _BORDER.split(text)]
     if not 2 <= len(parts) <= MAX_PARTS or not all(map(_has_subject, parts)) or any(map(_LEANING.search, parts[1:])):
         return ()
+    if read_query(text).phrases != tuple(phrase for part in parts for phrase in read_query(part).phrases):
+        return ()  # a phrase in quotation marks is not taken apart
     return tuple(parts)
 
 

@@ -36,7 +36,8 @@ class Features:
 
     ``definition``: it defines a name of the query. ``stem``: how much of its file's stem the query says, ``stem_exact``
     whether the stem is one of the query's names. ``path``: how much of the query stands in the directories.
-    ``wording``: how long a run of the query's words stands in it as they are. ``roles`` are its file's.
+    ``wording``: how long a run of the query's words stands in it as they are. ``quoted``: how many of the phrases that
+    the query has in quotation marks. ``roles`` are its file's.
     """
 
     definition: Column
@@ -44,6 +45,7 @@ class Features:
     stem_exact: Column
     path: Column
     wording: Column
+    quoted: Column
     roles: Sequence[frozenset[Role]]
 
 
@@ -63,6 +65,7 @@ def read_features(
         stem_exact=np.array([float(path.stem in names) for path in paths])[files],
         path=np.array([len(query.terms & path.directories) for path in paths])[files] / max(1, len(query.terms)),
         wording=_wordings(query, chunks, promising),
+        quoted=np.array([phrase_share(query.phrases, chunk.text) for chunk in chunks]),
         roles=[paths[n].roles for n in files],
     )
 
@@ -142,6 +145,16 @@ def longest_run(words: Sequence[str], text: str) -> float:
             best += 1
     shortest = _SHORTEST_RUN - 1
     return min(1.0, (best - shortest) / (min(len(words), _TELLING_RUN) - shortest))
+
+
+def phrase_share(phrases: Sequence[str], text: str) -> float:
+    """The share of ``phrases`` (folded words with single spaces between) that stand in ``text`` word for word."""
+    if not phrases:
+        return 0.0
+    lowered = text.lower()
+    possible = [phrase for phrase in phrases if all(word in lowered for word in phrase.split())]
+    plain = f" {plain_words(text)} " if possible else ""
+    return sum(f" {phrase} " in plain for phrase in possible) / len(phrases)
 
 
 def _may_have_run(words: Sequence[str], lowered: str) -> bool:

@@ -15,6 +15,9 @@ from everfind_core.text.plain_words import plain_words
 MAX_NAMES = 4
 """Names of a query that are looked for as definitions. Later ones are left out."""
 
+MAX_PHRASES = 4
+"""Phrases in quotation marks that are looked for word for word. Later ones are left out."""
+
 _MAX_READ = 2_000  # characters that are read; a longer query is an excerpt, not a question
 _FEW_WORDS = 2
 _GLOSSED = 0.5  # a character of a word that stands in English, too, counts so much less as Chinese
@@ -63,6 +66,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$~][\w$]*)*", re.A
 _JOINT = re.compile(r"\.|::|#|->")
 _CODED = re.compile(r"[^_]_[^_]|[a-z\d][A-Z]|[A-Z][A-Z][a-z]|^_+\w|^[A-Z\d]+_", re.ASCII)
 _QUOTED = re.compile(r"`([^`\n]{2,80})`")
+_PHRASE = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|«([^»\n]{2,200})»|「([^」\n]{2,200})」')
 _CALLED = re.compile(r"([A-Za-z_$][\w$.]*)\(\)", re.ASCII)
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "node.js", "vue.js", "next.js", "asp.net"})
 _FILE_NAME = re.compile(r"\.(?:[a-z]{1,4}|json|toml|java|yaml|html|rust|swift|scala|[a-z]*lock)$")
@@ -82,14 +86,15 @@ class Query:
     """A query, read once.
 
     ``terms`` are those of the lexical arm; ``words`` the folded words in their order; ``subjects`` how many of them
-    carry a subject; ``names`` what looks like an identifier, ``coded`` whether by its spelling alone (not because the
-    query is short); ``cjk`` the share of Chinese, Japanese and Korean characters, 0 to 1, less
-    for those with English words.
+    carry a subject; ``phrases`` what stands in quotation marks, each as its folded words with single spaces between;
+    ``names`` what looks like an identifier, ``coded`` whether by its spelling alone (not because the query is short);
+    ``cjk`` the share of Chinese, Japanese and Korean characters, 0 to 1, less for those with English words.
     """
 
     terms: frozenset[str]
     words: tuple[str, ...]
     subjects: int
+    phrases: tuple[str, ...]
     names: tuple[Name, ...]
     coded: bool
     cjk: float
@@ -123,11 +128,17 @@ def read_query(text: str) -> Query:
         terms=frozenset(query_terms(text)),
         words=words,
         subjects=len(subjects),
+        phrases=_phrases(text),
         names=tuple(dict.fromkeys(names))[:MAX_NAMES],
         coded=bool(coded),
         cjk=cjk,
         intents=frozenset(intents),
     )
+
+
+def _phrases(text: str) -> tuple[str, ...]:
+    quoted = (plain_words("".join(groups)) for groups in _PHRASE.findall(text))
+    return tuple(dict.fromkeys(phrase for phrase in quoted if phrase))[:MAX_PHRASES]
 
 
 def _coded_names(text: str) -> list[Name]:

@@ -50,11 +50,17 @@ def wording(_: Query, chunks: Features, weights: Weights) -> Column:
     return weights.wording * chunks.wording
 
 
+def quoted(_: Query, chunks: Features, weights: Weights) -> Column:
+    """The chunk has, word for word, what the query puts in quotation marks."""
+    return weights.quoted * chunks.quoted
+
+
 RULES: tuple[tuple[str, RuleFunction], ...] = (
     ("definition", definition),
     ("file stem", file_stem),
     ("directories", directories),
     ("wording", wording),
+    ("quoted", quoted),
 )
 
 DEMOTIONS = (

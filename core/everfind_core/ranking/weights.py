@@ -32,6 +32,7 @@ class Weights:
     stem: float = 0.12
     path: float = 0.1
     wording: float = 0.35
+    quoted: float = 1.0
     coherence: float = 0.2
 
     test: float = 0.6

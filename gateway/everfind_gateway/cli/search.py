@@ -157,6 +157,7 @@ def search(
 ) -> None:
     """Find the chunks that a question is about, best first.
 
+    What has a phrase that stands in quotation marks, word for word, comes first.
     In a pipe each hit is one line: path:line, score, [label], title and preview, separated by tabs.
     --explain adds a field.
     """

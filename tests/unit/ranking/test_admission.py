@@ -188,6 +188,14 @@ def test_a_query_that_stands_word_for_word_is_an_exact_match() -> None:
     assert exact_matches("cannot open the socket try again", Reading.of(ranked), 1_000) == [0]
 
 
+def test_a_phrase_in_quotation_marks_is_an_exact_match() -> None:
+    ranked = [candidate("Cannot open the socket", bm25=1.0), candidate("the socket cannot be open", bm25=1.0)]
+    asked = "when does the server say {} to its clients"
+    assert exact_matches(asked.format('"open the socket"'), Reading.of(ranked), 1_000) == [0]
+    assert exact_matches(asked.format("open the socket"), Reading.of(ranked), 1_000) == []
+    assert exact_matches(asked.format('"socket"'), Reading.of(ranked), 1_000) == []
+
+
 def test_exact_matches_never_take_over() -> None:
     ranked = [candidate(f"n{n} useFrobnicator", 0.1, 1.0) for n in range(5)]
     ranked[2:2] = [candidate(f"good {n}", 0.9) for n in range(4)]

@@ -24,6 +24,11 @@ from everfind_core.ranking import parts_of
         ("令牌如何刷新，以及它在哪里配置", ()),
         ("where is a? where is b? where is c? where is d?", ()),
         ("Refactor pager stream handling; drop the text branch", ()),
+        ('where is "ask and how to answer" written in the guide', ()),
+        (
+            'where is "the guide" written and how is "the index" made',
+            ('where is "the guide" written', 'how is "the index" made'),
+        ),
         ("", ()),
     ],
 )

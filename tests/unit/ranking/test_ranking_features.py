@@ -56,6 +56,13 @@ def features(query: str, *chunks: StoredChunk) -> Features:
     return read_features(read_query(query), chunks, [list(dict.fromkeys(refs)).index(ref) for ref in refs], [])
 
 
+def test_quoted_phrases_are_looked_for_word_for_word() -> None:
+    chunks = [chunk("a", 'say "Hello,  World"'), chunk("b", "world hello"), chunk("c", "hello worldwide"), chunk("d")]
+    assert features('where is "hello world"', *chunks).quoted.tolist() == [1, 0, 0, 0]
+    assert features('"hello world" and "world hello"', *chunks).quoted.tolist() == [0.5, 0.5, 0, 0]
+    assert features("where is hello world", *chunks).quoted.tolist() == [0, 0, 0, 0]
+
+
 def definition(query: str, *chunks: StoredChunk) -> float:
     return float(features(query, *chunks).definition[0])
 

@@ -21,8 +21,8 @@ from everfind_core.ranking.evidence import (
 )
 
 ONLY_ARMS = Weights(
-    definition_asked_for=0, definition_in_sentence=0, stem=0, path=0, wording=0, coherence=0, repeat=0, test=0,
-    example=0, legacy=0, generated=0, record=0, internal=0, index=0,
+    definition_asked_for=0, definition_in_sentence=0, stem=0, path=0, wording=0, quoted=0, coherence=0, repeat=0,
+    test=0, example=0, legacy=0, generated=0, record=0, internal=0, index=0,
 )  # fmt: skip
 
 
@@ -52,6 +52,17 @@ def test_no_file_fills_an_answer(found: list[tuple[float, float]]) -> None:
     placed = order("a question of several words", [*candidates, candidate("other", 0.3, 3.0)])
     least = TAIL * placed[0].score
     assert sum(one.candidate.chunk.ref.path == "same" for one in placed if one.score > least + 1e-9) <= 3
+
+
+def test_what_has_a_quoted_phrase_comes_first() -> None:
+    near, exact = (
+        candidate("near", 0.9, 9.0, text="the lines of a file"),
+        candidate("exact", 0.3, 1.0, text="File lines"),
+    )
+    assert ordered("how are file lines read", near, exact) == ["near-0", "exact-0"]
+    assert ordered('how are "file lines" read', near, exact) == ["exact-0", "near-0"]
+    assert parts('how are "file lines" read', [near, exact], "exact")["quoted"] == 1
+    assert "quoted" not in parts('how are "file lines" read', [near, exact], "near")
 
 
 def test_arms_are_mixed_by_shares_of_the_best() -> None:

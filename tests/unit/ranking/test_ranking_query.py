@@ -63,6 +63,22 @@ def test_words_subjects_and_scripts() -> None:
     assert read_query("登录 API").cjk == pytest.approx(1 / 5), "there are English words for it"
 
 
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ('where is "Token refresh window" set', ("token refresh window",)),
+        ("“so that a reader” and «never sees»", ("so that a reader", "never sees")),
+        ("「登录鉴权」在哪里", ("登录鉴权",)),
+        ('an inch (") and a foot', ()),
+        ("it's the user's token", ()),
+        ('"..." is empty', ()),
+        ('"one" "two" "three" "four" "five"', ("one", "two", "three", "four")),
+    ],
+)
+def test_phrases_are_what_stands_in_quotation_marks(text: str, phrases: tuple[str, ...]) -> None:
+    assert read_query(text).phrases == phrases
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
     query = read_query(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,9 @@ from everfind_searcher.store.lance_version import ADDRESS, LanceVersion
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import chunks, vectors
 
+Vector: TypeAlias = npt.NDArray[np.float32]
+"""One, of shape (dimensions,)."""
+
 _DISTANCE: Final = "_distance"
 _SCORE: Final = "_score"
 
@@ -78,14 +81,16 @@ class LanceSnapshot:
         if (whole := self._resident.whole(self._version)) is not None:
             return whole.semantic(query, limit, where)
 
+        seen: dict[int, Vector] = {}
+
         def find(count: int) -> Scored:
             if self._codec.kind is VectorType.INT8:
                 return nearest_of_parts(self._version.vectors(matching), query, count)
             near = {"column": VECTOR, "q": query, "k": REFINE_FACTOR * count, "metric": METRIC, "nprobes": PROBES}
             found = self._scan(columns=[_DISTANCE], nearest=near, filter=matching, prefilter=True)
-            return self._compare(found[ADDRESS].to_numpy(), query, count)
+            return self._compare(found[ADDRESS].to_numpy(), query, count, seen)
 
-        return best(find, self._chunks, limit, self._vectors)
+        return best(find, self._chunks, limit, lambda rows: self._vectors(rows, seen))
 
     def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The best chunks by BM25 over any of ``terms``, best first; ties by folder, path and line.
@@ -137,18 +142,22 @@ class LanceSnapshot:
         )
         return sorted(chunks(found), key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
 
-    def _compare(self, addresses: Addresses, query: npt.NDArray[np.float32], count: int) -> Scored:
+    def _compare(self, addresses: Addresses, query: Vector, count: int, seen: dict[int, Vector]) -> Scored:
         """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""
-        compared = self._vectors(addresses)
+        compared = self._vectors(addresses, seen)
         lengths = np.linalg.norm(compared, axis=1)
         return nearest(addresses, cosines(compared, lengths, rounded(query)), count)
 
-    def _vectors(self, addresses: Rows) -> Vectors:
-        """Those of the rows at ``addresses``, in that order: from memory, else from the store."""
+    def _vectors(self, addresses: Rows, seen: dict[int, Vector]) -> Vectors:
+        """Those of the rows at ``addresses``, in that order: from memory, else from the store, once each (``seen``)."""
         found = np.zeros((len(addresses), self._codec.dimensions), dtype=np.float32)
         missing = ~self._resident.vectors(self._version, addresses, into=found)
         if missing.any():
-            found[missing] = vectors(self._stored(addresses[missing], [VECTOR]))
+            wanted = addresses[missing]
+            unread = wanted[[address not in seen for address in wanted.tolist()]]
+            if len(unread):
+                seen.update(zip(unread.tolist(), vectors(self._stored(unread, [VECTOR])), strict=True))
+            found[missing] = [seen[address] for address in wanted.tolist()]
         return found
 
     def _chunks(self, addresses: Rows) -> list[StoredChunk]:
