@@ -21,7 +21,8 @@ _LINES = re.compile(r"(\d+)(?:-(\d*))?")
 
 
 Pattern: TypeAlias = Annotated[
-    str, typer.Argument(help="What to look for, literally. One that starts with a dash goes after `--`.")
+    str,
+    typer.Argument(metavar="PATTERN", help="What to look for, literally. One that starts with a dash goes after `--`."),
 ]
 
 

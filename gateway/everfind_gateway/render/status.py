@@ -106,7 +106,9 @@ def _open_workspace_line(opened: OpenWorkspace) -> str:
 def _model(status: WorkspaceStatus) -> str:
     if status.model is None:
         return "none yet"
-    return f"{printable(status.model.id)} ({status.model.dimensions} dimensions, {status.model.max_tokens} tokens)"
+    stored = ", vectors in int8" if status.vector_type == "int8" else ""
+    model = status.model
+    return f"{printable(model.id)} ({model.dimensions} dimensions, {model.max_tokens} tokens{stored})"
 
 
 def _floor(status: WorkspaceStatus) -> str:

@@ -650,6 +650,16 @@ def test_labels_of_every_provenance(everfind: Run, engines: FakeEngines) -> None
     assert labels == ["[semantic]", "[lexical]", "[both]", "[exact match]", "[graph]"]
 
 
+def test_status_says_what_vectors_are_stored_in_where_that_is_not_the_usual(
+    everfind: Run, engines: FakeEngines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = engines.status()
+    for stored, shown in (("half", False), ("int8", True)):
+        monkeypatch.setattr(engines, "status", lambda stored=stored, **_: replace(told, vector_type=stored))
+        [model] = [line for line in everfind("status").out.splitlines() if line.startswith("model ")]
+        assert model.endswith(", vectors in int8)") is shown
+
+
 def test_remove_names_the_writer_that_it_waits_for(
     everfind: Run, engines: FakeEngines, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
