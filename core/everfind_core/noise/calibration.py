@@ -51,7 +51,8 @@ def measure_noise(probes: npt.NDArray[np.float32], chunks: npt.NDArray[np.floati
     """The noise of ``probes`` over ``chunks``: unit vectors, one a row."""
     import numpy as np
 
-    from everfind_core.ranking.admission import AGREEMENT, FIRST, chance
+    from everfind_core.ranking.admission import AGREEMENT, chance
+    from everfind_core.ranking.reading import FIRST
 
     vectors = np.asarray(chunks, dtype=np.float32)
     nearest = np.sort(probes @ vectors.T, axis=1)[:, ::-1][:, :FIRST]

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import string
 
 _PUNCTUATION = str.maketrans(
     dict.fromkeys(string.punctuation.replace("_", "") + "“”‘’«»…，。、；：？！（）《》【】", " ")
 )
+_WITHOUT_BORDERS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def plain_words(text: str) -> str:
     """The words of ``text`` in lower case with single spaces between: ``"Can't open {p}."`` → ``can t open p``."""
     return " ".join(text.lower().translate(_PUNCTUATION).split())
+
+
+def stands_in(phrase: str, plain: str) -> bool:
+    """Whether the words of ``phrase`` stand in ``plain`` one after the other, both as :func:`plain_words` gives them.
+
+    Chinese, Japanese and Korean words have no borders, so that what stands beside such a phrase may be any.
+    """
+    if not phrase:
+        return False
+    before, after = ("" if _WITHOUT_BORDERS.match(end) else " " for end in (phrase[0], phrase[-1]))
+    return f"{before}{phrase}{after}" in f" {plain} "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -45,7 +46,9 @@ libc.fclose(out)
 
 
 def arenas(*options: str) -> int:
-    done = subprocess.run([sys.executable, "-c", _PROCESS, *options], capture_output=True, text=True, check=True)
+    environment = {name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"}
+    command = [sys.executable, "-c", _PROCESS, *options]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return done.stdout.count("<heap nr=")
 
 

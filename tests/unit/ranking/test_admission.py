@@ -10,16 +10,9 @@ from everfind_core.model import FileRef
 from everfind_core.noise.model_registry import MODELS, facts_of
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking import Candidate, Limits, admit
-from everfind_core.ranking.admission import (
-    Reading,
-    chance,
-    evidence,
-    exact_matches,
-    file_names,
-    foreign_share,
-    telling_words,
-    word_share,
-)
+from everfind_core.ranking.admission import chance, evidence, foreign_share, word_share
+from everfind_core.ranking.exact import exact_matches, file_names, telling_words
+from everfind_core.ranking.reading import Reading
 
 ENGLISH = Limits(floor=0.35, english_only=True)
 
@@ -194,6 +187,8 @@ def test_a_phrase_in_quotation_marks_is_an_exact_match() -> None:
     assert exact_matches(asked.format('"open the socket"'), Reading.of(ranked), 1_000) == [0]
     assert exact_matches(asked.format("open the socket"), Reading.of(ranked), 1_000) == []
     assert exact_matches(asked.format('"socket"'), Reading.of(ranked), 1_000) == []
+    ranked = [candidate("用户登录鉴权流程", bm25=1.0), candidate("登录的鉴权", bm25=1.0)]
+    assert exact_matches("服务器在哪里处理「登录鉴权」的请求", Reading.of(ranked), 1_000) == [0]
 
 
 def test_exact_matches_never_take_over() -> None:

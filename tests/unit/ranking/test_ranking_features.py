@@ -61,6 +61,10 @@ def test_quoted_phrases_are_looked_for_word_for_word() -> None:
     assert features('where is "hello world"', *chunks).quoted.tolist() == [1, 0, 0, 0]
     assert features('"hello world" and "world hello"', *chunks).quoted.tolist() == [0.5, 0.5, 0, 0]
     assert features("where is hello world", *chunks).quoted.tolist() == [0, 0, 0, 0]
+    assert features("「登录鉴权」在哪里", chunk("e", "用户登录鉴权流程"), chunk("f", "登录的鉴权")).quoted.tolist() == [
+        1,
+        0,
+    ]
 
 
 def definition(query: str, *chunks: StoredChunk) -> float:
