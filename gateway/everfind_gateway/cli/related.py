@@ -9,7 +9,7 @@ import typer
 
 from everfind_gateway.cli import runtime
 from everfind_gateway.cli.options import Folders, Include, Json
-from everfind_gateway.cli.search import Exclude, Languages, Limit, Nth, Opening, open_hit
+from everfind_gateway.cli.search import Exclude, Languages, Limit, Nth, Opening, open_hit, place_to_open
 from everfind_gateway.render.streams import emit_json
 
 Target: TypeAlias = Annotated[
@@ -43,7 +43,7 @@ def related(
     exclude: Exclude = None,
     language: Languages = None,
     opening: Opening = False,
-    nth: Nth = 1,
+    nth: Nth = None,
     as_json: Json = False,
 ) -> None:
     """Find what calls a symbol, what it calls, what refers to it, and what is like it.
@@ -57,6 +57,7 @@ def related(
     from everfind_gateway.requests import SearchOptions
     from everfind_gateway.target_requests import related_request
 
+    place = place_to_open(nth, opening=opening)
     relations = (Relation.CALLER, Relation.CALLEE, Relation.REFERENCE, Relation.SIMILAR)
     wanted = compress(relations, (callers, callees, references, similar))
     settings = runtime.runtime_of(context).settings(limit=limit)
@@ -73,4 +74,4 @@ def related(
         show_related(answer)
     if opening:
         lines = [line_of(related) for related in answer.related]
-        open_hit([related.hit for related in answer.related], nth, lines[nth - 1] if nth <= len(lines) else 0)
+        open_hit([related.hit for related in answer.related], place, lines[place - 1] if place <= len(lines) else 0)

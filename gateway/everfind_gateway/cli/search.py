@@ -107,7 +107,8 @@ Opening: TypeAlias = Annotated[
     bool, typer.Option("--open", help="Then open the first hit in your editor (VISUAL, EDITOR), at its line.")
 ]
 Nth: TypeAlias = Annotated[
-    int, typer.Option("--nth", metavar="N", min=1, max=100, help="With --open: the Nth hit in place of the first.")
+    int | None,
+    typer.Option("--nth", metavar="N", min=1, max=100, help="With --open: the Nth hit in place of the first."),
 ]
 
 
@@ -152,7 +153,7 @@ def search(
     ] = "",
     explain: Annotated[bool, typer.Option("--explain", help="Show what each hit's score is the sum of.")] = False,
     opening: Opening = False,
-    nth: Nth = 1,
+    nth: Nth = None,
     as_json: Json = False,
 ) -> None:
     """Find the chunks that a question is about, best first.
@@ -161,6 +162,7 @@ def search(
     In a pipe each hit is one line: path:line, score, [label], title and preview, separated by tabs.
     --explain adds a field.
     """
+    place = place_to_open(nth, opening=opening)
     settings = runtime.runtime_of(context).settings(limit=asked.limit, mode=asked.mode, wait_seconds=asked.wait)
     request = _request(settings, query, asked, explain=explain, cursor=cursor)
     with runtime.open_workspace(settings) as workspace, runtime.cancelled_by_signals() as cancel:
@@ -176,7 +178,7 @@ def search(
         note_left_out(answer, asked.max_tokens)
     runtime.runtime_of(context).autostart(settings)
     if opening:
-        open_hit(answer.hits, nth)
+        open_hit(answer.hits, place)
 
 
 @with_options("asked", SearchArguments)
@@ -222,6 +224,17 @@ def note_left_out(answer: SearchAnswer, max_tokens: int) -> None:
 
     if max_tokens and answer.hits and answer.left_out:
         note(f"{count(answer.left_out, 'more hit')} did not fit into --max-tokens or --limit")
+
+
+def place_to_open(nth: int | None, *, opening: bool) -> int:
+    """The place of the hit to open, from 1.
+
+    Raises:
+        InvalidRequestError: one is named, and none is to be opened.
+    """
+    if nth is not None and not opening:
+        raise InvalidRequestError.of("nth", "nothing is to be opened", hint="Give --open, too.")
+    return nth or 1
 
 
 def open_hit(hits: Sequence[Hit], nth: int, line: int = 0) -> None:

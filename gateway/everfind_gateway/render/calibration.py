@@ -28,8 +28,6 @@ def floor_line(floor: Floor) -> str:
 
 
 def run_line(found: Calibration) -> str:
-    """What a run says of the measurement at its end."""
-    return (
-        f"noise measured: off-topic questions find no more than {found.noise_floor:.3f}; "
-        f"floor in use {floor_line(Floor(found.min_score, found.origin))}"
-    )
+    """What a run says of the measurement at its end; the noise only where the floor comes from it."""
+    noise = f"off-topic questions find no more than {found.noise_floor:.3f}; " if found.origin == "calibration" else ""
+    return f"noise measured: {noise}floor in use {floor_line(Floor(found.min_score, found.origin))}"

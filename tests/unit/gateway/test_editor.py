@@ -87,6 +87,13 @@ def test_a_search_opens_its_hit(everfind: Run, engines: FakeEngines, home: Path,
     assert (ended.code, ended.err.splitlines()[0]) == (2, "everfind: nth: there are only 2 hits")
 
 
+@pytest.mark.parametrize("command", ["search", "related"])
+def test_a_place_without_open_is_refused(everfind: Run, recorder: Path, command: str) -> None:
+    ended = everfind(command, "x", "--nth", "2")
+    assert (ended.code, ended.err.splitlines()[0]) == (2, "everfind: nth: nothing is to be opened")
+    assert not recorder.exists()
+
+
 def test_no_hit_opens_nothing(everfind: Run, engines: FakeEngines, recorder: Path) -> None:
     engines.hits = ()
     assert everfind("search", "x", "--open").code == 0

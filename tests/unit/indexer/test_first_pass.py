@@ -16,6 +16,8 @@ from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import (
     Coverage,
     Filters,
+    Folder,
+    FolderFinished,
     IndexPhase,
     IndexProgress,
     IndexReport,
@@ -27,8 +29,11 @@ from everfind_core.model import (
     Vectors,
 )
 from everfind_core.ports import TokenIds
+from everfind_indexer.engine import IndexEngine
 from everfind_indexer.files.found import FoundFile
 from everfind_indexer.running import backlog, bookkeeping, first_pass, pipeline, work
+from everfind_indexer.settings import IndexerSettings
+from everfind_indexer.store import open_writer
 from everfind_indexer.store.kinds import table_damage
 from tests.support.fakes import MODEL, FakeEmbedder
 from tests.support.real_index import RealIndex, write_notes
@@ -92,6 +97,20 @@ def test_the_end_equals_an_index_made_in_one_pass(index: RealIndex, direct: Call
     assert (report.indexed, report.chunks_written) == (one_pass.indexed, one_pass.chunks_written)
     assert (report.chunks_embedded, report.tokens) == (one_pass.chunks_embedded, one_pass.tokens)
     assert report.corpus_tokens == one_pass.corpus_tokens
+
+
+def test_the_seconds_of_folders_add_up_to_those_of_the_run(index: RealIndex, tmp_path: Path) -> None:
+    folders = [Folder("notes", str(index.corpus))]
+    for name in ("second", "third"):
+        write_notes(tmp_path / name, 2)
+        folders.append(Folder(name, str(tmp_path / name)))
+    events: list[RunEvent] = []
+    engine = IndexEngine(IndexerSettings(index.directory, tuple(folders)), index.embedder, index.chunker, open_writer)
+    report = engine.index(IndexRequest(), events.append)
+    assert any(isinstance(event, IndexProgress) and event.phase is IndexPhase.WORDS for event in events)
+    seconds = [event.seconds for event in events if isinstance(event, FolderFinished)]
+    assert len(seconds) == 3
+    assert sum(seconds) <= report.seconds["total"]
 
 
 @pytest.mark.usefixtures("one_after_the_other")

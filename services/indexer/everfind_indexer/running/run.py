@@ -96,6 +96,7 @@ class Run:
         self._books.warnings += warnings
         self._pipeline = self._opened_pipeline(request.concurrency or resources.concurrency)
         self._backlog = Backlog(self._target.store)
+        self._finished = time.monotonic()
         self._has_first_pass = answers and not (request.force or request.max_files)
 
     def _opened_pipeline(self, concurrency: int) -> Pipeline:
@@ -235,8 +236,15 @@ class Run:
         skipped = catalog.coverage(folder.name)[0].skipped
         deleted = 0 if tally.pending else tally.deleted
         self._emit(
-            FolderFinished(folder.name, tally.indexed, tally.unchanged, deleted, skipped, tally.chunks, tally.seconds)
+            FolderFinished(
+                folder.name, tally.indexed, tally.unchanged, deleted, skipped, tally.chunks, self._since_last()
+            )
         )
+
+    def _since_last(self) -> float:
+        """Seconds since the folder before was finished, so that those of all folders add up to the run's."""
+        before, self._finished = self._finished, time.monotonic()
+        return self._finished - before
 
     def _within_limit(self, todo: Plan) -> Sequence[FoundFile]:
         if not self._request.max_files:
