@@ -34,8 +34,7 @@ _CHUNKS_FOR_EACH = 20  # a small corpus has few chunks about anything: so many c
 AGREEMENT = 0.4
 _WORDS_IN_CODE = 1.0
 _WORDS_IN_PROSE = 0.25
-_WORDS_OF_ANY_CODE = 0.08  # what a question's words give by chance in code
-_WORDS_OF_ANY_PROSE = 0.03  # and in prose
+_WORDS_OF_ANY_CODE = 0.08  # the share of its words that a question has in code by chance
 _CHANCE = 0.05  # so much nearer comes the nearest for each ten times as many chunks
 _CHANCE_FROM, _CHANCE_TO, _CHANCE_AT = 100, 20_000, 1_000  # the sizes it was measured on, and the one where it is 0
 _WORDS_ALONE = 3.7
@@ -134,7 +133,7 @@ def evidence(text: str, read: Reading, chunks: int, *, english_only: bool) -> Ev
     words = word_share(text, read, chunks)
     mean = sum(first) / max(1, len(first))
     by_meaning = (1 - AGREEMENT) * max(read.cosines, default=0.0) + AGREEMENT * mean - chance(chunks)
-    in_code, in_prose = _WORDS_IN_CODE * words - _WORDS_OF_ANY_CODE, _WORDS_IN_PROSE * words - _WORDS_OF_ANY_PROSE
+    in_code, in_prose = _WORDS_IN_CODE * words - _WORDS_OF_ANY_CODE, _WORDS_IN_PROSE * words
     both = by_meaning + read.code * in_code + (1 - read.code) * in_prose
     foreign = foreign_share(text) if english_only else 0.0
     score = (1 - foreign) * both + foreign * _WORDS_ALONE * words
