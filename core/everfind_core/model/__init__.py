@@ -151,3 +151,7 @@ __all__ = [
     "Vectors",
     "WorkspaceStatus",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -22,6 +22,7 @@ def test_the_names_of_a_package_are_those_that_type_checkers_see(package: str) -
         for name in node.names
     }
     assert sorted(seen) == sorted(module.__all__)
+    assert set(dir(module)) >= set(seen)
     for name, place in seen.items():
         assert getattr(module, name) is getattr(importlib.import_module(place), name)
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'Chunky'"):

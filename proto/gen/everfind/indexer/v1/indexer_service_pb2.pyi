@@ -975,7 +975,9 @@ class GetStatusRequest(_message.Message):
     verify: _builtins.bool
     """Whether all files of the index are checked for damage, which reads every byte of it."""
     compare: _builtins.bool
-    """Whether the folders are listed as a run does: a finding of the check "stale" says what changed, is gone or is new."""
+    """Whether the folders are listed as a run does: a finding of the check "stale" says what changed, is gone or is new, one
+    of "recipe" what a run would refuse.
+    """
     def __init__(
         self,
         *,
