@@ -44,6 +44,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return build(base / "dist", copied(base / "everfind", 1_600_000_000, 0o644))
 
 
+def test_nothing_asks_for_pandas_which_is_not_required() -> None:
+    """Old versions of Arrow import it even for the type of a column."""
+    sources = [name for name in tracked() if name.endswith(".py") and name.startswith(tuple(PACKAGES))]
+    assert len(sources) > 100
+    assert [name for name in sources if "to_pandas" in (ROOT / name).read_text("utf-8")] == []
+
+
 def test_the_same_tree_gives_the_same_bytes(built: tuple[Path, Path], tmp_path: Path) -> None:
     again = build(tmp_path / "dist", copied(tmp_path / "another-name", 1_700_000_001, 0o600))
     assert [file.name for file in again] == [file.name for file in built]

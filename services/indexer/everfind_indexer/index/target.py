@@ -235,10 +235,13 @@ def _older_store(stack: contextlib.ExitStack, location: IndexLocation, open_stor
 
 
 def remove_others(index_directory: Path, keep: IndexLocation) -> None:
-    """Drop replaced and abandoned indexes; a reader that still looks at one turns to the current one."""
-    for directory in index_directories(index_directory):
-        if directory != keep.directory:
-            shutil.rmtree(directory, ignore_errors=True)
+    """Drop replaced and abandoned indexes; a reader that still looks at one turns to the current one.
+
+    Who opens one meanwhile can put a file into it that was gone, so a directory that is left is removed again.
+    """
+    others = [directory for directory in index_directories(index_directory) if directory != keep.directory]
+    for directory in (*others, *others):
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _open_catalog(path: Path) -> Catalog:

@@ -60,14 +60,20 @@ def codec_of(schema: pa.Schema) -> VectorCodec | None:
     column = schema.field(VECTOR).type
     if not pa.types.is_fixed_size_list(column):
         return None
-    return VectorCodec.of_stored(np.dtype(column.value_type.to_pandas_dtype()), column.list_size)
+    return VectorCodec.of_stored(_dtype(column.value_type), column.list_size)
+
+
+def _dtype(stored: pa.DataType) -> np.dtype:
+    """What numpy calls a type of Arrow's; old ones ask pandas, which need not be there, where they have a name for it."""
+    found: np.dtype = pa.array([], stored).to_numpy(zero_copy_only=False).dtype
+    return found
 
 
 def stored_vectors(rows: pa.Table) -> Stored:
     """The rows' vectors as they are stored, of shape (rows, width); zero where a row has none."""
     column = rows[VECTOR].combine_chunks()
     width = column.type.list_size
-    stored: Stored = np.zeros((len(column), width), column.type.value_type.to_pandas_dtype())
+    stored: Stored = np.zeros((len(column), width), _dtype(column.type.value_type))
     there = column.is_valid().to_numpy(zero_copy_only=False)
     stored[there] = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)  # has none of the others
     return stored
