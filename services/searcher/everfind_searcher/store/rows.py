@@ -64,7 +64,7 @@ def codec_of(schema: pa.Schema) -> VectorCodec | None:
 
 
 def _dtype(stored: pa.DataType) -> np.dtype:
-    """What numpy calls a type of Arrow's; old ones ask pandas, which need not be there, where they have a name for it."""
+    """What numpy calls a type of Arrow, of which old versions ask pandas that need not be there."""
     found: np.dtype = pa.array([], stored).to_numpy(zero_copy_only=False).dtype
     return found
 
