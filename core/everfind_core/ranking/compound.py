@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from everfind_core.ranking.query import read_query
+from everfind_core.text.plain_words import CJK
 
 MAX_PARTS = 3
 """Parts that are searched on their own; what asks for more is searched whole."""
@@ -18,7 +19,6 @@ _BORDER = re.compile(
     r"|[，,、]\s*(?:以及|并且|还有|同时|另外)\s*|(?:以及|还有)(?=.{0,12}(?:如何|怎么|怎样|哪里|哪个|什么|为什么|在哪))",
     re.IGNORECASE,
 )
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def parts_of(text: str) -> tuple[str, ...]:
@@ -37,4 +37,4 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 def _has_subject(part: str) -> bool:
     query = read_query(part)
-    return (query.subjects > 0 and len(query.words) >= _LEAST_WORDS) or len(_CJK.findall(part)) >= _LEAST_CJK
+    return (query.subjects > 0 and len(query.words) >= _LEAST_WORDS) or len(CJK.findall(part)) >= _LEAST_CJK

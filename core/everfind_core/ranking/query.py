@@ -10,7 +10,7 @@ from functools import lru_cache
 from everfind_core.text.function_words import FUNCTION_WORDS
 from everfind_core.text.glossary import glossed
 from everfind_core.text.lexical import query_terms
-from everfind_core.text.plain_words import plain_words
+from everfind_core.text.plain_words import CJK, plain_words
 
 MAX_NAMES = 4
 """Names of a query that are looked for as definitions. Later ones are left out."""
@@ -70,7 +70,6 @@ _PHRASE = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|«([^»\n]{2,20
 _CALLED = re.compile(r"([A-Za-z_$][\w$.]*)\(\)", re.ASCII)
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "node.js", "vue.js", "next.js", "asp.net"})
 _FILE_NAME = re.compile(r"\.(?:[a-z]{1,4}|json|toml|java|yaml|html|rust|swift|scala|[a-z]*lock)$")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +115,9 @@ def read_query(text: str) -> Query:
     """What ``text`` tells about itself."""
     text = text[:_MAX_READ]
     words = tuple(plain_words(text).split())
-    subjects = [word for word in words if word not in FUNCTION_WORDS and not _CJK.search(word)]
+    subjects = [word for word in words if word not in FUNCTION_WORDS and not CJK.search(word)]
     letters = sum(not character.isspace() for character in text)
-    cjk = len(_CJK.findall(text)) / max(1, letters) * (1 - _GLOSSED * glossed(text).known)
+    cjk = len(CJK.findall(text)) / max(1, letters) * (1 - _GLOSSED * glossed(text).known)
     coded = _coded_names(text)
     names = coded or (_plain_names(text) if len(words) <= _FEW_WORDS else [])
     intents = {intent for intent, pattern in _INTENTS.items() if pattern.search(text)}

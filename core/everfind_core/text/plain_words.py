@@ -8,7 +8,9 @@ import string
 _PUNCTUATION = str.maketrans(
     dict.fromkeys(string.punctuation.replace("_", "") + "“”‘’«»…，。、；：？！（）《》【】", " ")
 )
-_WITHOUT_BORDERS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A Chinese, Japanese or Korean character: words in them have no borders."""
 
 
 def plain_words(text: str) -> str:
@@ -23,5 +25,5 @@ def stands_in(phrase: str, plain: str) -> bool:
     """
     if not phrase:
         return False
-    before, after = ("" if _WITHOUT_BORDERS.match(end) else " " for end in (phrase[0], phrase[-1]))
+    before, after = ("" if CJK.match(end) else " " for end in (phrase[0], phrase[-1]))
     return f"{before}{phrase}{after}" in f" {plain} "
