@@ -33,6 +33,7 @@ RULES = {
     "file stem": ("stem",),
     "directories": ("path",),
     "wording": ("wording",),
+    "quoted": ("quoted",),
     "file coherence": ("coherence",),
     "test": ("test",),
     "example": ("example",),
