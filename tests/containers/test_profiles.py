@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from everfind_core.model import IndexRequest, SearchRequest
-from tests.support.docker_images import PREFIX, ROOT, TAG
+from tests.support.docker_images import PREFIX, TAG
+from tests.support.repository import ROOT
 from tests.support.team import Team
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]

@@ -12,8 +12,8 @@ from everfind_core.errors import FileNotIndexableError
 from everfind_core.model import GatherRequest, GrepRequest, IndexRequest, ReadFileRequest, SearchRequest
 from everfind_core.ports import Embedder, Indexer, Searcher
 from tests.contract.conftest import open_engines, store_of
+from tests.support import document_samples as samples
 from tests.support.serving import connected, serving
-from tests.unit.reading import document_samples as samples
 
 FILES = {
     "manual.pdf": samples.pdf(3, paragraphs=8),

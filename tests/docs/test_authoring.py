@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from everfind_core.chunking import asciidoc, markdown, org, prose
 from everfind_core.model import LineKind
 from everfind_core.ports import ChunkLimits
-from tests.unit.chunking.chunk_support import cut, model_tokenizer
+from tests.support.chunk_checks import cut, model_tokenizer
+from tests.support.repository import ROOT
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "authoring.md"
+PAGE = ROOT / "docs" / "authoring.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 

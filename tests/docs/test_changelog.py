@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
-LINES = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+from tests.support.repository import ROOT
+
+LINES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
 KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 RELEASES = [line for line in LINES if line.startswith("## ")]
 

@@ -9,8 +9,8 @@ import pytest
 import typer.main
 
 from everfind_gateway.cli.app import application
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("services/*/*.md"), *ROOT.glob("proto/*.md")]
 )

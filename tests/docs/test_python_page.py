@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -15,8 +14,8 @@ import pytest
 
 from everfind_gateway import open_corpus
 from everfind_gateway.cli import main
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 
 

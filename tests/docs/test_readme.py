@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.repository import ROOT
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q . && "
 PICTURE = runpy.run_path(str(ROOT / "scripts" / "terminal_picture.py"))

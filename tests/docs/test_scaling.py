@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from scripts.capacity_table import SHARD, Cost, Limit, tables
+from tests.support.repository import ROOT
 
-PAGE = Path(__file__).parents[2] / "docs" / "scaling.md"
+PAGE = ROOT / "docs" / "scaling.md"
 
 
 def test_the_page_has_the_tables_that_the_script_prints() -> None:

@@ -13,7 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.repository import ROOT
+
 pytestmark = pytest.mark.slow
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.repository import ROOT
+
 PAGES = ("docs/tutorial.md", "docs/howto/searching.md", "docs/howto/indexing.md")
 
 

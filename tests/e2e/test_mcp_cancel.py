@@ -25,13 +25,13 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.support.agents import MODES
 from tests.support.counted_server import CANCELLED, ENDED, RUN
 from tests.support.processes import many_files
+from tests.support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
 PATIENCE = 120
 TOKEN = "a-token-for-this-test-only"
 SERVER = ["-m", "tests.support.counted_server", "mcp"]
-ROOT = Path(__file__).parents[2]
 Connect: TypeAlias = Callable[[dict[str, str], str], AbstractAsyncContextManager[Client]]
 
 

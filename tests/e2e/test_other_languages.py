@@ -19,10 +19,10 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 from tests.e2e.test_remote_mode import free_address, process
 from tests.support.corpus import write_corpus
 from tests.support.processes import Home
+from tests.support.repository import ROOT
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "write a file so that a crash leaves nothing half done"
 
 

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.ray_runs import NOTES
-
-ROOT = Path(__file__).parents[2]
+from tests.support.repository import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]  # Ray has limits of its own by the clock
 

@@ -16,8 +16,8 @@ from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import Filters, SearchMode, SearchRequest
 from tests.support.killed_run import SQLITE
 from tests.support.real_index import RealIndex, write_notes
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).parents[2]
 NOTES = 18
 STEPS = 90
 """A run that goes on after a kill has about as many; a later step than its last kills nothing."""

@@ -17,8 +17,8 @@ from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import SearchRequest
 from tests.support.killed_run import SQLITE
 from tests.support.real_index import RealIndex, write_notes
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).parents[2]
 NOTES = 12
 STEPS = 60
 """A run that takes in some changed files has about as many; a later step than its last kills nothing."""

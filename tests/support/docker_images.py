@@ -11,11 +11,11 @@ import shutil
 import subprocess
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.repository import ROOT
+
 TARGETS = ("embedder", "indexer", "searcher", "gateway")
 PREFIX = "everfind"
 TAG = f"test-{zlib.crc32(bytes(ROOT)):08x}"

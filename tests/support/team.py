@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everfind_rpc.tls import ClientTls
-from tests.support.docker_images import PREFIX, ROOT, TAG, build_images, require_docker
+from tests.support.docker_images import PREFIX, TAG, build_images, require_docker
+from tests.support.repository import ROOT
 from tests.support.serving import Remote, connected
 
 if TYPE_CHECKING:

@@ -36,14 +36,15 @@ and then rise from each r to the next), but in repeated text, where the cuts are
 That bounds the reach of an edit, not the number of chunks in it, which in theory may be about ten, since anchors may
 be r apart. Measured at these settings, over 10,000 edits of every kind at places spread over 13 big files of code,
 prose, Markdown, JSON and CSV: 74 % make at most one new text, 24 % two, 2 % three, 3 in 10,000 four, none more,
-overlap included (``tests/unit/chunking/test_chunk_resync.py`` keeps a sample of it).
+overlap included (``tests/unit/core/chunking/test_chunk_resync.py`` keeps a sample of it).
 
 Two kinds of edit reach farther because they change what the text means.
 
 - Renaming, adding or removing a heading, a definition or a key changes the context of what it encloses (before or after
   the edit), which is part of what is embedded. So such a line embeds four chunks, and those that it encloses: all of a
   renamed class, the rest of a renamed function of many chunks, the sections under a heading. A brace too many or too
-  few is no such line (``tests/unit/syntax/test_syntax_resync.py`` holds both for lines of structure in six languages).
+  few is no such line (``tests/unit/indexer/syntax/test_syntax_resync.py`` holds both for lines of structure in six
+  languages).
 - Opening or closing a string, a comment or a Markdown fence changes what the lines up to the other end are: to the end
   of the file, if there is none. Whoever types one and then the other embeds no text twice: vectors are kept.
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from everfind_core.causes import cause
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).parents[3]
 ROOMS = ("core", "rpc", "services", "gateway")
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import runpy
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[3] / "scripts" / "release.py"
+from tests.support.repository import ROOT
+
+SCRIPT = ROOT / "scripts" / "release.py"
 audited: Callable[[str, str], tuple[list[str], int]] = runpy.run_path(str(SCRIPT))["audited"]
 
 SOUND = {"name": "typer", "version": "0.29.2", "vulns": []}

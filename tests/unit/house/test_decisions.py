@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-DECISIONS = Path(__file__).parents[3] / "docs" / "adr"
+from tests.support.repository import ROOT
+
+DECISIONS = ROOT / "docs" / "adr"
 
 
 def test_numbers_follow_each_other_and_stand_in_the_list() -> None:

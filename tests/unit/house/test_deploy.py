@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,9 @@ import yaml
 
 from everfind_core.model import Coverage, WorkspaceStatus
 from everfind_rpc.serving.metrics import PrometheusMetrics
+from tests.support.repository import ROOT
 
-DEPLOY = Path(__file__).parents[3] / "deploy"
+DEPLOY = ROOT / "deploy"
 
 
 def variables(text: str) -> dict[str, str]:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from scripts.release import build
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).parents[3]
 PACKAGES: list[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"][
     "wheel"
 ]["packages"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).parents[3]
+from tests.support.repository import ROOT
+
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SERVICES = ("embedder", "indexer", "searcher", "gateway")
 FOR_OTHER_TOOLS = {"lancedb==0.40.0"}

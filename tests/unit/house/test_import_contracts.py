@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.support.repository import ROOT
+
 PACKAGES = {
     "everfind_core": "core",
     "everfind_rpc": "rpc",

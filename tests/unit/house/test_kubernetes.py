@@ -26,10 +26,10 @@ from everfind_indexer.running.pipeline import BATCH_TOKENS
 from everfind_rpc.clients import searcher
 from everfind_rpc.serving.service_main import ENV_PREFIX, ServiceSettings
 from everfind_searcher.__main__ import SearcherServerSettings
+from tests.support.repository import ROOT
 
 Manifest: TypeAlias = dict[str, Any]
 
-ROOT = Path(__file__).parents[3]
 KUBERNETES = ROOT / "deploy" / "kubernetes"
 COMPOSE: Manifest = yaml.safe_load((ROOT / "deploy" / "docker-compose.yml").read_text())["services"]
 DIRECTORIES = ("base", "example", "example-object-store")

@@ -6,15 +6,14 @@ import ast
 import functools
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from everfind_core.errors import error_classes
 from everfind_gateway.cli.app import application
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 SOURCES = sorted(path for room in ("core", "rpc", "services", "gateway") for path in (ROOT / room).rglob("*.py"))
 ERRORS = frozenset(cls.__name__ for cls in error_classes().values())
 NOTES = frozenset({"note", "emit"})

@@ -15,8 +15,8 @@ from google.protobuf.descriptor_pb2 import MethodOptions
 from everfind.embedder.v1 import embedder_service_pb2
 from everfind.indexer.v1 import indexer_service_pb2
 from everfind.searcher.v1 import searcher_service_pb2
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 CONTRACTS = ROOT / "proto"
 SERVICES: list[ServiceDescriptor] = [
     module.DESCRIPTOR.services_by_name[name]

@@ -24,9 +24,7 @@ from everfind_indexer.store.sqlite import upkeep
 from everfind_indexer.store.sqlite.integrity import table_damage
 from everfind_indexer.store.sqlite.salvage import copy_generation, salvage_table
 from everfind_searcher.store.sqlite.reader import SqliteChunkReader
-from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, paths, places, random_texts, unit, with_vectors
-
-ROOT = Path(__file__).parents[3]
+from tests.support.store_samples import DIMENSIONS, EVERYTHING, file, paths, places, random_texts, unit, with_vectors
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
-from tests.unit.store.store_samples import (
+from tests.support.store_samples import (
     DIMENSIONS,
     EVERYTHING,
     HOSTILE_NAMES,

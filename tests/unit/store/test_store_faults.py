@@ -34,16 +34,15 @@ from everfind_indexer.store.errors import translate as translate_for_writer
 from everfind_searcher.store import open_reader
 from everfind_searcher.store.errors import translate as translate_for_reader
 from everfind_searcher.store.reader import LanceChunkReader
-from tests.unit.store.store_samples import DIMENSIONS, EVERYTHING, file, paths, random_texts, unit
-from tests.unit.store.write_forever import CHUNKS, PAIRS, pair
-
-ROOT = Path(__file__).parents[3]
+from tests.support.repository import ROOT
+from tests.support.store_samples import DIMENSIONS, EVERYTHING, file, paths, random_texts, unit
+from tests.support.write_forever import CHUNKS, PAIRS, pair
 
 
 @contextmanager
 def writing(directory: Path, first_turn: int, kind: StoreBackend) -> Iterator[None]:
     """A writer process that runs until the block ends, and is killed then."""
-    command = [sys.executable, "-m", "tests.unit.store.write_forever", str(directory), str(first_turn), kind]
+    command = [sys.executable, "-m", "tests.support.write_forever", str(directory), str(first_turn), kind]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
