@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 from everfind_core.chunking import asciidoc, markdown, org, prose
+from everfind_core.chunking.structure import Structure
 from everfind_core.model import LineKind
 from everfind_core.ports import ChunkLimits
 from tests.support.chunk_checks import cut, model_tokenizer
@@ -29,8 +31,7 @@ def test_the_front_matter_of_the_example_stands_in_a_chunk_of_its_own() -> None:
 
 
 def test_the_headings_of_the_table_are_headings() -> None:
-    def titles(analyse: object, *lines: str) -> list[str]:
-        assert callable(analyse)
+    def titles(analyse: Callable[[Sequence[str]], Structure], *lines: str) -> list[str]:
         return [label.text for label in analyse(lines).labels]
 
     assert titles(markdown.analyse, "# Title", "", "## Section") == ["Title", "Section"]
