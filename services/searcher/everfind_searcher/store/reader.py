@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -13,7 +14,6 @@ from lance.dataset import Session  # type: ignore[attr-defined]  # public, but l
 
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError
 from everfind_core.files.disk_use import bytes_below
-from everfind_core.files.whole import FileStamp, file_stamp
 from everfind_core.index.manifest import REBUILD_HINT
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.index.store_schema import (
@@ -22,7 +22,6 @@ from everfind_core.index.store_schema import (
     TABLE_DIRECTORY,
     VECTOR,
     VERSIONS,
-    manifest_file,
     manifest_version,
 )
 from everfind_core.index.vector_codec import VectorCodec
@@ -30,11 +29,13 @@ from everfind_core.index.written_files import check_written
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.lance_version import LanceVersion
 from everfind_searcher.store.missing import missing
+from everfind_searcher.store.newest import Listing, VersionFile
 from everfind_searcher.store.questions import SnapshotReader
-from everfind_searcher.store.remote import remote_table
+from everfind_searcher.store.remote import REMOTE, remote_table
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import codec_of
 from everfind_searcher.store.snapshot import LanceSnapshot
+from everfind_searcher.unchanged import WhileUnchanged
 
 _INDEX_CACHE_BYTES: Final = 512 << 20
 _METADATA_CACHE_BYTES: Final = 64 << 20
@@ -47,8 +48,8 @@ class _Opened(NamedTuple):
 
     version: LanceVersion
     codec: VectorCodec
-    stamp: FileStamp | None
-    """Of the file that is this version, taken before it was read; None where it is in an object store."""
+    file: VersionFile | None
+    """The file that is this version, looked at before it was read; None where it is in an object store."""
 
     @property
     def number(self) -> int:
@@ -57,7 +58,7 @@ class _Opened(NamedTuple):
 
     def is_put_back(self, seen: _Opened) -> bool:
         """Whether the table was put back from a copy since ``seen``: a number that was given then is given anew."""
-        return self.number < seen.number or (self.number == seen.number and self.stamp != seen.stamp)
+        return self.number < seen.number or (self.number == seen.number and self.file != seen.file)
 
 
 class LanceChunkReader(SnapshotReader):
@@ -69,7 +70,9 @@ class LanceChunkReader(SnapshotReader):
         self._guard = threading.Lock()
         self._resident = ResidentRows(resident_bytes)
         check_written(self._directory, self._table)
+        self._remote = WhileUnchanged(self._directory / REMOTE, partial(remote_table, self._directory))
         self._session = _session()
+        self._listing: Listing | None = None
         self._opened = self._open()
 
     def generation(self) -> int:
@@ -90,14 +93,24 @@ class LanceChunkReader(SnapshotReader):
 
     def _newest(self) -> _Opened:
         opened = self._opened
-        try:
-            with panics_are_damage(self._directory):
-                remote = remote_table(self._directory)
-                latest = remote.version if remote else opened.version.dataset.latest_version
-                current = latest == opened.number and (remote is not None or self._stamp(latest) == opened.stamp)
-        except (*LIBRARY_ERRORS, IndexDamagedError):
-            current = False
+        remote = self._remote.get()
+        current = remote.version == opened.number if remote else self._is_newest(opened)
         return opened if current else self._reopen(opened)
+
+    def _is_newest(self, opened: _Opened) -> bool:
+        """Whether no other came; the library lists all only where their directory changed since it did that."""
+        if opened.file is None:
+            return False
+        try:
+            if self._listing is not None and self._listing.is_current():
+                return opened.file.is_last()
+            listing = Listing.of(self._table)
+            with panics_are_damage(self._directory):
+                newest = opened.version.dataset.latest_version == opened.number and opened.file.is_there()
+        except (*LIBRARY_ERRORS, IndexDamagedError):
+            return False
+        self._listing = listing if newest else None
+        return newest
 
     def _reopen(self, seen: _Opened) -> _Opened:
         """The newest version, opened anew unless that was done since ``seen`` was."""
@@ -118,20 +131,17 @@ class LanceChunkReader(SnapshotReader):
             return False
         return held > _STALE_BYTES + bytes_below(self._table)
 
-    def _stamp(self, version: int) -> FileStamp | None:
-        return file_stamp(self._table / manifest_file(version))
-
-    def _newest_stamp(self) -> tuple[int, FileStamp | None]:
-        """The newest version by the files' names, and its stamp; -1 where there is none."""
+    def _newest_file(self) -> tuple[int, VersionFile | None]:
+        """The newest version by the files' names, and that file; -1 where there is none."""
         versions = self._table / VERSIONS
         found = map(manifest_version, os.listdir(versions) if versions.is_dir() else ())  # noqa: PTH208 - thousands of names
         newest = max((version for version in found if version is not None), default=-1)
-        return newest, self._stamp(newest) if newest >= 0 else None
+        return newest, VersionFile.of(self._table, newest) if newest >= 0 else None
 
     def _open(self) -> _Opened:
         try:
             with panics_are_damage(self._directory):
-                newest, stamp = self._newest_stamp()
+                newest, file = self._newest_file()
                 dataset = self._dataset_of(self._table)
         except LIBRARY_ERRORS as error:
             raise self._unopened(error) from error
@@ -144,7 +154,7 @@ class LanceChunkReader(SnapshotReader):
         codec = codec_of(schema)
         if codec is None:
             raise IndexIncompatibleError(f"the table in {self._directory} has other vectors", hint=REBUILD_HINT)
-        seen = stamp if dataset.version == newest else None  # of one that came meanwhile nothing is known
+        seen = file if dataset.version == newest else None  # of one that came meanwhile nothing is known
         return _Opened(LanceVersion(dataset, self._directory), codec, seen)
 
     def _dataset_of(self, table: Path) -> lance.LanceDataset:
