@@ -9,6 +9,7 @@ from everfind_core.model.embedding import InputKind as InputKind
 from everfind_core.model.embedding import ModelInfo as ModelInfo
 from everfind_core.model.embedding import ModelSource as ModelSource
 from everfind_core.model.embedding import RerankRequest as RerankRequest
+from everfind_core.model.embedding import Vector as Vector
 from everfind_core.model.embedding import Vectors as Vectors
 from everfind_core.model.files import FileRef as FileRef
 from everfind_core.model.files import FileState as FileState

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from everfind_core.model import FileRef, Filters
+from everfind_core.model import FileRef, Filters, Vector
 
 if TYPE_CHECKING:  # the command line must not wait for numpy
     import numpy as np
@@ -62,13 +62,13 @@ class FileChunks:
 class ScoredChunk:
     """A row found by an arm, with the arm's raw score: cosine or BM25.
 
-    ``vector`` is the row's, of shape (dimensions,), where the semantic arm found it. The chunk's own ``vector``,
-    ``terms``, ``names`` and ``symbols`` may be absent.
+    ``vector`` is the row's where the semantic arm found it. ``chunk`` may be shared by all queries of a version, and
+    may then lack its own ``vector``, ``terms``, ``names`` and ``symbols``, which they seldom need.
     """
 
     chunk: StoredChunk
     score: float
-    vector: npt.NDArray[np.float32] | None = field(default=None, compare=False)
+    vector: Vector | None = field(default=None, compare=False)
 
 
 class ChunkWriter(Protocol):
@@ -141,7 +141,7 @@ class ChunkSnapshot(Protocol):
         """Which one."""
         ...
 
-    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+    def semantic(self, vector: Vector, limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks by cosine, best first, among those that pass ``where``."""
         ...
 

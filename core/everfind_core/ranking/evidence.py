@@ -6,17 +6,13 @@ Scores are columns over the candidates, not a number (NaN) where the arm did not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from everfind_core.model import Vector
 from everfind_core.ranking.features import Column
 from everfind_core.ranking.query import Query
 from everfind_core.ranking.weights import Weights
-
-Vector: TypeAlias = npt.NDArray[np.float32]
-"""A chunk's, of shape (dimensions,)."""
 
 _BEST = 50
 _BEST_BY_MEANING = 10

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.model import Vectors
 from everfind_core.ports import ScoredChunk, StoredChunk
 
 _SPARE: Final = 16
@@ -21,10 +22,6 @@ Rows: TypeAlias = npt.NDArray[np.integer]
 
 Scored: TypeAlias = tuple[Rows, npt.NDArray[np.float32]]
 """Rows, best first, and their scores."""
-
-
-Vectors: TypeAlias = npt.NDArray[np.float32]
-"""Those of rows, of shape (rows, dimensions)."""
 
 
 def best(
