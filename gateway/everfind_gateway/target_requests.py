@@ -90,29 +90,18 @@ def index_requests(
     """
     if max_files < 0:
         raise InvalidRequestError.of("max_files", f"{max_files} is negative; 0 means no limit")
-    whole: list[str] = []
-    below: list[tuple[str, str]] = []
-    folders = added_folders(settings) if targets else ()
-    for target in targets:
-        folder, path = _index_target(folders, target)
-        if not path:
-            whole.append(folder.name)
-        else:
-            below.append((folder.name, path))
-
-    def request(folders: Iterable[str], path: str = "") -> IndexRequest:
-        return IndexRequest(
-            folders=tuple(dict.fromkeys(folders)),
-            below=path,
-            force=force,
-            rebuild=rebuild,
-            max_files=max_files,
-            concurrency=settings.concurrency,
-            wait=wait,
-        )
-
-    requests = [request(whole)] if whole or not below else []
-    return requests + [request([name], path) for name, path in dict.fromkeys(below) if name not in whole]
+    everything = IndexRequest(
+        force=force, rebuild=rebuild, max_files=max_files, concurrency=settings.concurrency, wait=wait
+    )
+    if not targets:
+        return [everything]
+    folders = added_folders(settings)
+    named = dict.fromkeys((folder.name, path) for folder, path in (_index_target(folders, one) for one in targets))
+    whole = tuple(name for name, path in named if not path)
+    requests = [replace(everything, folders=whole)] if whole else []
+    return requests + [
+        replace(everything, folders=(name,), below=path) for name, path in named if path and name not in whole
+    ]
 
 
 def file_reference(folders: Sequence[Folder], target: str) -> FileRef:

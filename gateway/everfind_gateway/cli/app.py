@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -27,41 +27,48 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+Config: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH",
+        help="A project (its directory or its .everfind/config.toml), or a settings file to use in place of your own. "
+        "EVERFIND_CONFIG says the same.",
+        parser=given_path,
+    ),
+]
+Server: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST[:PORT]",
+        help="Ask this server in place of the index of this machine. EVERFIND_SERVER says the same.",
+    ),
+]
+NoServer: TypeAlias = Annotated[
+    bool, typer.Option("--no-server", help="Ask no server: neither a connected one nor this machine's running one.")
+]
+Workspace: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|DIR",
+        help="Use the workspace of this name, which `everfind index DIR --workspace NAME` made, or of the project in "
+        "which a directory lies (`./DIR`), in place of the added folders. With --server: one of that server's.",
+        show_default=False,
+        autocompletion=completing.workspace_names,
+    ),
+]
+Version: TypeAlias = Annotated[
+    bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+]
+
+
 def everfind(
     context: typer.Context,
     *,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="A project (its directory or its .everfind/config.toml), or a settings file to use in place of your "
-            "own. EVERFIND_CONFIG says the same.",
-            parser=given_path,
-        ),
-    ] = None,
-    server: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST[:PORT]",
-            help="Ask this server in place of the index of this machine. EVERFIND_SERVER says the same.",
-        ),
-    ] = None,
-    no_server: Annotated[
-        bool, typer.Option("--no-server", help="Ask no server: neither a connected one nor this machine's running one.")
-    ] = False,
-    workspace: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|DIR",
-            help="Use the workspace of this name, which `everfind index DIR --workspace NAME` made, or of the project "
-            "in which a directory lies (`./DIR`), in place of the added folders. With --server: one of that server's.",
-            show_default=False,
-            autocompletion=completing.workspace_names,
-        ),
-    ] = None,
-    version: Annotated[  # noqa: ARG001 - its callback answers
-        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
-    ] = False,
+    config: Config = None,
+    server: Server = None,
+    no_server: NoServer = False,
+    workspace: Workspace = None,
+    version: Version = False,  # noqa: ARG001 - its callback answers
 ) -> None:
     """Semantic search over folders of code and documents."""
     _refuse_contradictions(config, server, workspace, no_server=no_server)

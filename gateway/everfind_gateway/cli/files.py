@@ -15,7 +15,7 @@ from everfind_gateway.cli.options import Folders, Include, Json
 from everfind_gateway.render.streams import emit, emit_json, for_stdout, harmless, note
 
 if TYPE_CHECKING:
-    from everfind_core.model import GrepAnswer, GrepMatch
+    from everfind_core.model import FileText, GrepAnswer, GrepMatch
 
 _LINES = re.compile(r"(\d+)(?:-(\d*))?")
 
@@ -88,21 +88,19 @@ def _match_line(match: GrepMatch, clickable: bool) -> str:
     return f"{linked(place, match.absolute_path, match.line) if clickable else place}:{harmless(match.text)}"
 
 
-def cat(
-    context: typer.Context,
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="FOLDER/PATH as a search prints it (its :LINE may stay), or a path of an indexable file.",
-        ),
-    ],
-    *,
-    lines: Annotated[
-        str, typer.Option("--lines", metavar="START[-END]", help="Only these lines.", show_default=False)
-    ] = "",
-    as_json: Json = False,
-) -> None:
+File: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="FOLDER/PATH as a search prints it (its :LINE may stay), or a path of an indexable file.",
+    ),
+]
+Lines: TypeAlias = Annotated[
+    str, typer.Option("--lines", metavar="START[-END]", help="Only these lines.", show_default=False)
+]
+
+
+def cat(context: typer.Context, file: File, *, lines: Lines = "", as_json: Json = False) -> None:
     """Print an indexable file, or lines of it.
 
     Secrets stay masked. Files that `index` would not take are refused.
@@ -118,7 +116,12 @@ def cat(
         text = read_lines(workspace.indexer, folders, file, start, end)
     if as_json:
         emit_json(file_json(text))
-        return
+    else:
+        _show_text(text)
+
+
+def _show_text(text: FileText) -> None:
+    """The lines on stdout, the rest on stderr."""
     if text.text:
         emit(for_stdout(text.text))
     elif text.start_line > max(1, text.total_lines):

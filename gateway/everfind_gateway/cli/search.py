@@ -72,7 +72,6 @@ RelativeCutoff: TypeAlias = Annotated[
         "--relative-cutoff", metavar="SHARE", min=0, max=1, help="Only hits with this share of the best one's cosine."
     ),
 ]
-
 Graph: TypeAlias = Annotated[
     bool, typer.Option("--graph", help="After the hits, also what calls the first of them or is called by them.")
 ]
@@ -80,8 +79,6 @@ Rerank: TypeAlias = Annotated[
     bool | None,
     typer.Option("--rerank/--no-rerank", help="Put the best hits into the order of `reranker`.", show_default=False),
 ]
-
-
 MaxTokens: TypeAlias = Annotated[
     int,
     typer.Option(
@@ -101,8 +98,16 @@ Further: TypeAlias = Annotated[
         help="After the hits, name N further files at most, each by its best place.",
     ),
 ]
-
-
+Cursor: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--cursor",
+        metavar="CURSOR",
+        help="The page after the one whose --json gave this `next_cursor`.",
+        show_default=False,
+    ),
+]
+Explain: TypeAlias = Annotated[bool, typer.Option("--explain", help="Show what each hit's score is the sum of.")]
 Opening: TypeAlias = Annotated[
     bool, typer.Option("--open", help="Then open the first hit in your editor (VISUAL, EDITOR), at its line.")
 ]
@@ -142,16 +147,8 @@ def search(
     query: Query,
     *,
     asked: SearchArguments,
-    cursor: Annotated[
-        str,
-        typer.Option(
-            "--cursor",
-            metavar="CURSOR",
-            help="The page after the one whose --json gave this `next_cursor`.",
-            show_default=False,
-        ),
-    ] = "",
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each hit's score is the sum of.")] = False,
+    cursor: Cursor = "",
+    explain: Explain = False,
     opening: Opening = False,
     nth: Nth = None,
     as_json: Json = False,

@@ -66,6 +66,11 @@ Others: TypeAlias = Annotated[
 LogLevel: TypeAlias = Annotated[
     Literal["debug", "info", "warning", "error"], typer.Option("--log-level", help="What is logged on stderr.")
 ]
+IdleSeconds: TypeAlias = Annotated[
+    float, typer.Option("--idle-seconds", metavar="N", min=0, help="End after N seconds without a call; 0: never.")
+]
+Stop: TypeAlias = Annotated[bool, typer.Option("--stop", help="End the server that runs for this corpus, and wait.")]
+HeldLock: TypeAlias = Annotated[int | None, typer.Option("--held-lock", hidden=True)]
 
 
 def serve(
@@ -77,11 +82,9 @@ def serve(
     tls_key: TlsKey = None,
     client_ca: ClientCa = None,
     log_level: LogLevel = "warning",
-    idle_seconds: Annotated[
-        float, typer.Option("--idle-seconds", metavar="N", min=0, help="End after N seconds without a call; 0: never.")
-    ] = 0.0,
-    stop: Annotated[bool, typer.Option("--stop", help="End the server that runs for this corpus, and wait.")] = False,
-    held_lock: Annotated[int | None, typer.Option("--held-lock", hidden=True)] = None,
+    idle_seconds: IdleSeconds = 0.0,
+    stop: Stop = False,
+    held_lock: HeldLock = None,
 ) -> None:
     """Serve this corpus to gRPC clients, and keep its index up with its folders, until it is told to stop.
 

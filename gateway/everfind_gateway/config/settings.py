@@ -121,18 +121,19 @@ def load_settings(
         files = config_files.locate(config, cwd=here, may_be_missing=may_be_missing)
         if workspace:
             files, given = _for_named_workspace(workspace, files, given, may_be_missing=may_be_missing)
-    layers = [
-        _Layer("flag", given, here),
-        _Layer("environment", _environment(), here),
-        *_file_layers(files),
-    ]
+    layers = [_Layer("flag", given, here), _Layer("environment", _environment(), here), *_file_layers(files)]
     merged, origins = _merge(layers)
+    _place_index(files, workspace, merged, origins)
+    return _settings(files, merged, origins, layers)
+
+
+def _place_index(files: SettingsFiles, workspace: str, merged: dict[str, Any], origins: dict[str, Origin]) -> None:
+    """Say where a named workspace has its index, and give a project with folders of its own one beside them."""
     if files.named is not None:
         origins |= dict.fromkeys(("index_dir", "display_name", "server"), Origin("flag", f"--workspace {workspace}"))
     if files.project is not None and files.instance and origins["index_dir"].source in ("user", "default"):
         merged["index_dir"] = files.project.root / config_files.PROJECT_DIRECTORY / "index"
         origins["index_dir"] = Origin("project", str(files.project.path))
-    return _settings(files, merged, origins, layers)
 
 
 def _settings(

@@ -56,12 +56,9 @@ class PrometheusMetrics(Metrics):
         Raises:
             ConfigError: the library is not installed.
         """
-        try:
-            from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-        except ImportError as error:
-            raise ConfigError(
-                "metrics need the package prometheus-client", hint="Install it, or unset EVERFIND_METRICS_LISTEN."
-            ) from error
+        _require_library()
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
         self.registry: CollectorRegistry = CollectorRegistry()
         self._calls = Histogram(
             "everfind_call_seconds",
@@ -134,6 +131,15 @@ class PrometheusMetrics(Metrics):
             thread.join()
 
         return close
+
+
+def _require_library() -> None:
+    try:
+        import prometheus_client  # noqa: F401 - whether it is there
+    except ImportError as error:
+        raise ConfigError(
+            "metrics need the package prometheus-client", hint="Install it, or unset EVERFIND_METRICS_LISTEN."
+        ) from error
 
 
 class _IndexCollector:

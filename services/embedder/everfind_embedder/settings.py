@@ -168,29 +168,12 @@ def tune(settings: EmbedderSettings, cancel: Cancellation | None = None) -> Tuni
         ModelUnusableError, UnavailableError: as :func:`load_model`.
         StorageError: the file cannot be written.
     """
-    from everfind_core.cpu_quota import cpu_quota
-    from everfind_embedder.processor import processor_name
-    from everfind_embedder.tuning import measure
-
     if not embeds_here(settings) or settings.tuning is None:
         raise ConfigError(
             f"{settings.model} does not embed on this machine, so there is nothing to tune",
             hint="Set `model` to one that runs here.",
         )
-    cpus = cpu_quota()
-    found = measure(load_model(settings), cpus, cancel=cancel)
-    best = found.best
-    tuning = Tuning(
-        model=settings.model,
-        processor=processor_name(),
-        cpus=cpus,
-        threads=best.threads,
-        run_tokens=best.run_tokens,
-        speed=found.speed,
-        default_speed=found.default_speed,
-        measured=time.time(),
-        steady=found.steady,
-    )
+    tuning = _measured(settings, cancel)
     try:
         write_tuning(settings.tuning, tuning)
     except OSError as error:
@@ -199,6 +182,27 @@ def tune(settings: EmbedderSettings, cancel: Cancellation | None = None) -> Tuni
             hint="Check the directory's owner, mode and space.",
         ) from error
     return tuning
+
+
+def _measured(settings: EmbedderSettings, cancel: Cancellation | None) -> Tuning:
+    """What is fastest for the model on the CPUs that this process may use."""
+    from everfind_core.cpu_quota import cpu_quota
+    from everfind_embedder.processor import processor_name
+    from everfind_embedder.tuning import measure
+
+    cpus = cpu_quota()
+    found = measure(load_model(settings), cpus, cancel=cancel)
+    return Tuning(
+        model=settings.model,
+        processor=processor_name(),
+        cpus=cpus,
+        threads=found.best.threads,
+        run_tokens=found.best.run_tokens,
+        speed=found.speed,
+        default_speed=found.default_speed,
+        measured=time.time(),
+        steady=found.steady,
+    )
 
 
 def _tuned(model: LoadedModel, tuned: Tuning | None) -> LoadedModel:

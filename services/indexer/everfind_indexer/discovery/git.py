@@ -11,7 +11,7 @@ import stat
 import subprocess
 import time
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -146,13 +146,18 @@ def list_files(
             if listed:
                 raise
             ignored = []
-    guides: set[bytes] = set()
+    return GitListing(frozenset(listed), frozenset(ignored), _guide_directories(ignored, prefix))
+
+
+def _guide_directories(ignored: Iterable[bytes], prefix: bytes) -> frozenset[bytes]:
+    """The directories between ``prefix`` and the agent guides among ``ignored``."""
+    found: set[bytes] = set()
     for path in filter(is_agent_guide, ignored):
         end = path.find(b"/", len(prefix))
         while end >= 0:
-            guides.add(path[: end + 1])
+            found.add(path[: end + 1])
             end = path.find(b"/", end + 1)
-    return GitListing(frozenset(listed), frozenset(ignored), frozenset(guides))
+    return frozenset(found)
 
 
 def _each_has_some(listed: list[bytes], reaches: Sequence[bytes]) -> bool:

@@ -99,6 +99,11 @@ class Opening:
     salvaged: IndexLocation | None = None
     store: StoreChoice = StoreChoice.AUTO
 
+    @property
+    def beside(self) -> bool:
+        """Whether the current index answers until another takes its place."""
+        return self.rebuild or self.salvaged is not None
+
 
 AS_IT_IS = Opening()
 
@@ -117,8 +122,7 @@ def open_target(
         IndexIncompatibleError: the current index has another recipe or store, and this is no rebuild.
         IndexDamagedError: the current index cannot be read, and this is no rebuild.
     """
-    beside = how.rebuild or how.salvaged is not None
-    current = _current(index_directory, rebuild=beside)
+    current = _current(index_directory, rebuild=how.beside)
     with contextlib.ExitStack() as stack:
         target: Target | None = None
         if how.salvaged is not None:
@@ -131,16 +135,14 @@ def open_target(
             check_store(current.manifest.store, how.store, index_directory)
             target = stack.enter_context(opened(current, open_store))
         if target is None:
-            chosen = choose(how.store)
-            manifest = Manifest(recipe, model, time.time(), __version__, store=chosen.backend)
-            made = stack.enter_context(opened(create_index(index_directory, manifest), open_store))
-            target = replace(made, notices=chosen.notices)
-        if not beside:
+            location, notices = _created(index_directory, recipe, model, how.store)
+            target = replace(stack.enter_context(opened(location, open_store)), notices=notices)
+        if not how.beside:
             make_current(index_directory, target.location)
         if how.reuse and current:
             target = replace(target, older=_older_store(stack, current, open_store))
         yield target
-    if beside:
+    if how.beside:
         make_current(index_directory, target.location)
     remove_others(index_directory, target.location)
 
@@ -190,6 +192,15 @@ def _current(index_directory: Path, *, rebuild: bool) -> IndexLocation | None:
         if not rebuild:
             raise
         return None
+
+
+def _created(
+    index_directory: Path, recipe: Recipe, model: ModelInfo, choice: StoreChoice
+) -> tuple[IndexLocation, tuple[str, ...]]:
+    """A new index, empty, and what the user is told of the store that was chosen for it."""
+    chosen = choose(choice)
+    manifest = Manifest(recipe, model, time.time(), __version__, store=chosen.backend)
+    return create_index(index_directory, manifest), chosen.notices
 
 
 def _fits(made: Manifest, *, recipe: Recipe, choice: StoreChoice) -> bool:

@@ -19,13 +19,13 @@ from everfind_indexer.extractors import Extraction
 from everfind_indexer.index.importing import import_index
 from everfind_indexer.index.lock import writer_lock
 from everfind_indexer.index.repairing import Salvage, salvage
-from everfind_indexer.index.target import Opening, StoreOpener, open_target, opened
+from everfind_indexer.index.target import Opening, StoreOpener, Target, open_target, opened
 from everfind_indexer.index.vectors import VectorCache
 from everfind_indexer.running.calibrating import calibrate
 from everfind_indexer.running.recipes import preparation, recipe_of
 from everfind_indexer.running.run import Resources, Run
 from everfind_indexer.running.settling import settle_documents
-from everfind_indexer.running.workers import WorkersOpener, in_process
+from everfind_indexer.running.workers import Workers, WorkersOpener, in_process
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
 
@@ -67,25 +67,24 @@ class Writing:
                 open_target(directory, recipe, model, self.open_store, how) as target,
                 self._kept_vectors(model) as kept,
             ):
-                resources = Resources(
-                    target,
-                    self.sources,
-                    preparation(self.settings, self.embedder, self.chunker, extraction),
-                    self.embedder,
-                    workers,
-                    kept,
-                    concurrency=max(self.settings.concurrency or DEFAULT_CONCURRENCY, workers.slots + 1),
-                    min_score=self.settings.min_score,
-                )
-                run = Run(
-                    request,
-                    resources,
-                    on_event,
-                    cancel,
-                    warnings=(*((UPGRADED,) if upgrade else found.damage), *target.notices),
-                    answers=not (how.rebuild or how.salvaged),
-                )
-                return run.folders(folders)
+                resources = self._resources(target, workers, kept, extraction)
+                warnings = (*((UPGRADED,) if upgrade else found.damage), *target.notices)
+                answers = not how.beside
+                return Run(request, resources, on_event, cancel, warnings=warnings, answers=answers).folders(folders)
+
+    def _resources(
+        self, target: Target, workers: Workers, kept: VectorCache | None, extraction: Extraction
+    ) -> Resources:
+        return Resources(
+            target,
+            self.sources,
+            preparation(self.settings, self.embedder, self.chunker, extraction),
+            self.embedder,
+            workers,
+            kept,
+            concurrency=max(self.settings.concurrency or DEFAULT_CONCURRENCY, workers.slots + 1),
+            min_score=self.settings.min_score,
+        )
 
     def _opening(self, request: IndexRequest, found: Salvage, *, upgrade: bool) -> Opening:
         """Which index the run writes to; with ``upgrade`` a new one in place of an older everfind's."""
