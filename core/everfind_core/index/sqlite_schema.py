@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from everfind_core.index.vector_codec import VectorCodec
-from everfind_core.index.vector_types import VectorType
 from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
 
@@ -99,14 +98,13 @@ def right_schema() -> Sequence[tuple[str, ...]]:
 
 def vector_facts(codec: VectorCodec) -> Mapping[str, int]:
     """What a file says of its vectors."""
-    return {DIMENSIONS: codec.dimensions, BITS: 8 * codec.dtype.itemsize}
+    return {DIMENSIONS: codec.dimensions, BITS: codec.bits}
 
 
 def codec_of(db: sqlite3.Connection) -> VectorCodec:
     """What stored a file's vectors."""
     facts: dict[str, int] = dict(db.execute("SELECT name, value FROM facts WHERE name IN (?, ?)", (DIMENSIONS, BITS)))
-    kind = VectorType.INT8 if facts.get(BITS) == 8 else VectorType.HALF
-    return VectorCodec(kind, facts[DIMENSIONS])
+    return VectorCodec.of_bits(facts.get(BITS, 16), facts[DIMENSIONS])
 
 
 def first_address(fragment: int) -> int:

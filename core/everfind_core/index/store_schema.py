@@ -7,10 +7,13 @@ it, searchers read it, and nothing but this module is shared between them.
 from __future__ import annotations
 
 import hashlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import FileRef
+
+if TYPE_CHECKING:
+    from everfind_core.index.vector_codec import VectorCodec
 
 TABLE: Final = "chunks"
 TABLE_DIRECTORY: Final = f"{TABLE}.lance"
@@ -129,6 +132,11 @@ def check_text(value: str, *, field: str) -> None:
 def sql_in(column: str, values: tuple[str, ...] | list[str], *, field: str = "value") -> str:
     """The condition that ``column`` is one of ``values``, which are not empty."""
     return f"{column} IN ({', '.join(sql_string(value, field=field) for value in values)})"
+
+
+def lance_compares(codec: VectorCodec) -> bool:
+    """Whether Lance compares such vectors and has a structure over them; those of whole numbers readers compare."""
+    return codec.dtype.kind == "f"
 
 
 def manifest_file(version: int) -> str:

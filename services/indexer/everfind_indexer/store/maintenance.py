@@ -19,7 +19,7 @@ BM25 does only where it counts rows of fragments that are there.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import lance
-import pyarrow as pa
 
 from everfind_core.index.store_schema import (
     BITMAP_COLUMNS,
@@ -40,10 +39,13 @@ from everfind_core.index.store_schema import (
     TOKENS,
     VECTOR,
     index_name,
+    lance_compares,
 )
 
 if TYPE_CHECKING:
     from lance.lance.indices import IndexDescription
+
+    from everfind_core.index.vector_codec import VectorCodec
 
 FRAGMENT_ROWS: Final = 20_000
 """Rows that fragments are joined to, and the most that wait for a segment during a run."""
@@ -70,17 +72,13 @@ CLEANUP_SECONDS: Final = 60.0
 """How often one writer looks for versions to remove: that stats a file a version, and where there are some reads it."""
 
 
-def create_indices(dataset: lance.LanceDataset) -> None:
-    """Create the search structures that the table does not have yet."""
+def create_indices(dataset: lance.LanceDataset, codec: VectorCodec) -> None:
+    """Create the search structures that the table, whose vectors are stored by ``codec``, does not have yet."""
     present = {index.name for index in dataset.describe_indices()}
-    for column in (*BTREE_COLUMNS, *BITMAP_COLUMNS, *TOKEN_COLUMNS, *_comparable(dataset)):
+    vectors = (VECTOR,) if lance_compares(codec) else ()
+    for column in (*BTREE_COLUMNS, *BITMAP_COLUMNS, *TOKEN_COLUMNS, *vectors):
         if index_name(column) not in present:
             _create_index(dataset, column)
-
-
-def _comparable(dataset: lance.LanceDataset) -> Sequence[str]:
-    """The columns of vectors that Lance can compare: none of whole numbers, which readers compare by themselves."""
-    return [VECTOR] if pa.types.is_floating(dataset.schema.field(VECTOR).type.value_type) else []
 
 
 def _create_index(dataset: lance.LanceDataset, column: str) -> None:

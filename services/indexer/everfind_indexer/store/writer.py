@@ -69,7 +69,7 @@ class LanceChunkWriter:
             self._dataset = self._open()
             self._written = settle_written(self._dataset, self._directory, self._table, self._written)
             self._noted_version = self._dataset.version
-            maintenance.create_indices(self._dataset)
+            maintenance.create_indices(self._dataset, codec)
             maintenance.refresh(self._dataset)
 
     def replace(self, files: Sequence[FileChunks]) -> None:

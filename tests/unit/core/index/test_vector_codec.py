@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from everfind_core.index.vector_codec import VectorCodec, decoded
+from everfind_core.index.vector_codec import VectorCodec, decoded, single
 from everfind_core.index.vector_types import VectorType
-from everfind_core.model import Vector
 
 DIMENSIONS = 24
 HALF = VectorCodec(VectorType.HALF, DIMENSIONS)
 INT8 = VectorCodec(VectorType.INT8, DIMENSIONS)
 LARGEST = float(np.finfo(np.float16).max)
 
+Vector = npt.NDArray[np.float32]
 vectors = arrays(np.float32, DIMENSIONS, elements=st.floats(-LARGEST, LARGEST, width=32)) | arrays(
     np.float32, DIMENSIONS, elements=st.floats(-1, 1, width=32)
 )
@@ -31,6 +31,13 @@ def back(codec: VectorCodec, vector: npt.NDArray[np.floating]) -> npt.NDArray[np
 @given(vectors)
 def test_half_precision_is_that_of_numpy(vector: Vector) -> None:
     assert back(HALF, vector).tobytes() == vector.astype(np.float16).tobytes()
+
+
+def test_single_precision_is_that_of_numpy_for_every_finite_half() -> None:
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    finite = halves[np.isfinite(halves)]
+    assert single(finite).tobytes() == finite.astype(np.float32).tobytes()
+    assert single(finite.reshape(-1, 8)).shape == (finite.size // 8, 8)
 
 
 @given(vectors)

@@ -11,7 +11,7 @@ from typing import Final
 from everfind_core.errors import IndexIncompatibleError
 from everfind_core.files.whole import FileStamp, file_stamp
 from everfind_core.index.manifest import REBUILD_HINT
-from everfind_core.index.sqlite_schema import DATABASE, FORMAT, GENERATION, right_schema, schema_of
+from everfind_core.index.sqlite_schema import DATABASE, FORMAT, GENERATION, codec_of, right_schema, schema_of
 from everfind_searcher.store.missing import missing
 from everfind_searcher.store.questions import SnapshotReader
 from everfind_searcher.store.resident import ResidentRows
@@ -70,7 +70,7 @@ class SqliteChunkReader(SnapshotReader):
 
     def _read_version(self, known: Mapping[int, Part]) -> SqliteVersion:
         with self._connections.reading() as db:
-            return SqliteVersion(self._connections, _generation(db), read_parts(db, known))
+            return SqliteVersion(self._connections, _generation(db), read_parts(db, known), codec_of(db))
 
     def _check_format(self) -> None:
         with self._connections.reading() as db:

@@ -8,12 +8,13 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from everfind_core.index.sqlite_schema import COLUMNS, NAMES, TERMS, TEXTS, chunk_of, codec_of
+from everfind_core.index.sqlite_schema import COLUMNS, NAMES, TERMS, TEXTS, chunk_of
 from everfind_core.index.vector_codec import VectorCodec, decoded
-from everfind_core.model import FileRef, Filters, Vector, Vectors
+from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_searcher.store.best import Rows, Scored, best
+from everfind_searcher.store.best import Rows, Scored, Vectors, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import OFFSETS
 from everfind_searcher.store.exact import Selection, asked_vector, nearest_of_parts
@@ -38,13 +39,13 @@ class SqliteSnapshot:
         """The store's generation."""
         return self._version.number
 
-    def semantic(self, vector: Vector, limit: int, where: Filters) -> Sequence[ScoredChunk]:
+    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks by cosine, best first; ties by folder, path and line. A zero vector is near nothing.
 
         Raises:
             InvalidRequestError: ``vector`` has other dimensions than the table or is not finite, or a filter is wrong.
         """
-        query = asked_vector(vector, self._codec().dimensions)
+        query = asked_vector(vector, self._version.codec.dimensions)
         if limit < 1 or not query.any():
             return ()
         if (whole := self._resident.whole(self._version)) is not None:
@@ -78,8 +79,7 @@ class SqliteSnapshot:
                 "WHERE folder = ? AND path = ?",
                 (ref.folder, ref.path),
             ).fetchall()
-            codec = codec_of(db)
-            chunks = [_whole_chunk(ref, row[1:], codec) for row in found if self._is_live(row[0])]
+        chunks = [_whole_chunk(ref, row[1:], self._version.codec) for row in found if self._is_live(row[0])]
         return sorted(chunks, key=lambda chunk: chunk.ordinal)
 
     def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
@@ -102,10 +102,6 @@ class SqliteSnapshot:
         addresses, _ = self._score(NAMES, wanted, limit, where)
         found = self._read(addresses, "text, symbols")
         return sorted(found, key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
-
-    def _codec(self) -> VectorCodec:
-        with self._version.reading() as db:
-            return codec_of(db)
 
     def _score(self, field: int, tokens: Sequence[str], count: int, where: Filters) -> Scored:
         passing = np.concatenate([np.zeros(0, bool), *self._version.passing(where).values()])
@@ -141,8 +137,8 @@ class SqliteSnapshot:
                 part = wanted[start : start + _ROWS_A_QUERY]
                 marks = ", ".join("?" * len(part))
                 stored |= db.execute(f"SELECT address, data FROM vectors WHERE address IN ({marks})", part)  # noqa: S608 - marks only
-            codec = codec_of(db)
-        return decoded(codec.from_bytes(b"".join(stored[address] for address in wanted))).astype(np.float32)
+        joined = b"".join(stored[address] for address in wanted)
+        return decoded(self._version.codec.from_bytes(joined)).astype(np.float32)
 
     def _read(self, addresses: Rows, texts: str) -> list[StoredChunk]:
         """The rows at ``addresses``, in that order, from the file."""

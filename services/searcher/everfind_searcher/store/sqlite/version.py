@@ -17,13 +17,12 @@ from everfind_core.index.sqlite_schema import (
     OLDEST,
     TERMS,
     chunk_of,
-    codec_of,
     first_address,
     unpack_lengths,
     unpack_postings,
 )
 from everfind_core.index.store_errors import damaged
-from everfind_core.index.vector_codec import Stored
+from everfind_core.index.vector_codec import Stored, VectorCodec
 from everfind_core.model import FileRef, Filters
 from everfind_core.ports import StoredChunk
 from everfind_searcher.remembered import Remembered
@@ -51,13 +50,16 @@ class Part:
 class SqliteVersion:
     """A :class:`~everfind_searcher.store.copies.Version` of the SQLite store. Thread-safe."""
 
-    def __init__(self, connections: Connections, generation: int, parts: Mapping[int, Part]) -> None:
+    def __init__(
+        self, connections: Connections, generation: int, parts: Mapping[int, Part], codec: VectorCodec
+    ) -> None:
         self._connections = connections
         self._age = connections.age
         self._generation = generation
         self._passing = Remembered[Filters, Mapping[int, Mask]](_FILTERS)
         self._scorers = Remembered[int, TermScorer](len(FIELDS))
         self.parts = parts
+        self.codec = codec
 
     @property
     def number(self) -> int:
@@ -80,7 +82,7 @@ class SqliteVersion:
                 "WHERE address >= ? AND address < ? ORDER BY address",
                 _borders(fragment),
             ).fetchall()
-            vectors = _vectors(db, fragment, len(self.parts[fragment].live))
+            vectors = self._vectors(db, fragment)
             postings = _postings(db, fragment, self.parts[fragment].lengths[TERMS])
         chunks = shared_chunks(rows)
         texts = int(_CHARACTER_BYTES * sum(len(chunk.text) for chunk in chunks))
@@ -88,9 +90,8 @@ class SqliteVersion:
 
     def vectors(self, fragment: int) -> Copy:
         """The same without what stands in the rows."""
-        rows = len(self.parts[fragment].live)
         with self.reading() as db:
-            return Copy.transient(_vectors(db, fragment, rows))
+            return Copy.transient(self._vectors(db, fragment))
 
     def rows(self, where: Filters) -> Addresses:
         """The rows that pass ``where``, ascending."""
@@ -142,6 +143,15 @@ class SqliteVersion:
             self._age = age
             yield db
 
+    def _vectors(self, db: sqlite3.Connection, fragment: int) -> Stored:
+        """The stored vectors of a fragment's rows, zero where a row has none."""
+        statement = "SELECT address, data FROM vectors WHERE address >= ? AND address < ?"
+        found = db.execute(statement, _borders(fragment)).fetchall()
+        places = np.array([address for address, _ in found], dtype=np.uint64) & np.uint64(OFFSETS)
+        stored: Stored = np.zeros((len(self.parts[fragment].live), self.codec.width), self.codec.dtype)
+        stored[places] = self.codec.from_bytes(b"".join(data for _, data in found))
+        return stored
+
     def _is_there(self, db: sqlite3.Connection) -> bool:
         """Whether the file still has the fragments, and not others under their numbers."""
         found = dict(db.execute("SELECT fragment, hex(digest) FROM fragments"))
@@ -177,17 +187,6 @@ def read_parts(db: sqlite3.Connection, known: Mapping[int, Part]) -> Mapping[int
         lengths = before.lengths if before and before.digest == digest else _lengths(db, number)
         parts[number] = Part(digest, lengths, live)
     return parts
-
-
-def _vectors(db: sqlite3.Connection, fragment: int, rows: int) -> Stored:
-    """The stored vectors of a fragment's rows, zero where a row has none."""
-    codec = codec_of(db)
-    statement = "SELECT address, data FROM vectors WHERE address >= ? AND address < ?"
-    found = db.execute(statement, _borders(fragment)).fetchall()
-    places = np.array([address for address, _ in found], dtype=np.uint64) & np.uint64(OFFSETS)
-    stored: Stored = np.zeros((rows, codec.width), codec.dtype)
-    stored[places] = codec.from_bytes(b"".join(data for _, data in found))
-    return stored
 
 
 def stored_postings(db: sqlite3.Connection, fragment: int, field: int, token: str) -> Matches | None:
