@@ -92,7 +92,7 @@ def places(found: Sequence[ScoredChunk]) -> list[tuple[str, str, int]]:
 
 def with_vectors(found: Sequence[ScoredChunk]) -> list[tuple[StoredChunk, float, list[float]]]:
     """All of what was found, in a form that compares its vectors, too."""
-    return [(f.chunk, f.score, [] if f.vector is None else f.vector.tolist()) for f in found]
+    return [(f.chunk, f.score, [] if f.vector is None else f.vector().tolist()) for f in found]
 
 
 def paths(found: Sequence[ScoredChunk]) -> set[str]:

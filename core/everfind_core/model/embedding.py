@@ -10,11 +10,8 @@ if TYPE_CHECKING:  # the command line must not wait for numpy
     import numpy as np
     import numpy.typing as npt
 
-Vector: TypeAlias = "npt.NDArray[np.float32]"
-"""Float32 array of shape (dimensions,); a model gives it unit length."""
-
 Vectors: TypeAlias = "npt.NDArray[np.float32]"
-"""Row-major float32 array of shape (rows, dimensions), each row as a :data:`Vector`."""
+"""Row-major float32 array of shape (texts, dimensions); rows have unit length."""
 
 
 class InputKind(StrEnum):

@@ -6,15 +6,16 @@ Each step works on all candidates at once, as columns: one number for each candi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.model import Contribution, Vector
+from everfind_core.model import Contribution
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.evidence import (
+    Vector,
     best_first,
     crowding,
     lexical_shares,
@@ -38,12 +39,12 @@ _COHERENT_CHUNKS = 5
 
 @dataclass(slots=True)  # not frozen: hundreds are made a query, and that would double their cost
 class Candidate:
-    """A chunk that an arm found, with the scores of those that did, and its vector where the semantic arm did."""
+    """A chunk that an arm found, with the scores of those that did; ``vector`` reads its own where it has one."""
 
     chunk: StoredChunk
     cosine: float | None = None
     bm25: float | None = None
-    vector: Vector | None = field(default=None, compare=False)
+    vector: Callable[[], Vector] | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)
@@ -107,7 +108,7 @@ def _mix(
     weight = semantic_weight(query, best, scatter, weights)
     ledger.add("semantic", weight * by_meaning)
     if scatter:
-        crowded = crowding([candidate.vector for candidate in candidates])
+        crowded = crowding([None if one.vector is None else one.vector() for one in candidates])
         apart = semantic_shares(cosines - weights.crowding * scatter * crowded)
         ledger.add("crowding", weight * (apart - by_meaning))
     ledger.add("lexical", (1 - weight) * by_words)

@@ -36,7 +36,7 @@ def exact_matches(text: str, read: Reading, chunks: int) -> list[int]:
     """
     most = max(1.0, min(max(RARE_LEAST, RARE_RATIO * chunks), chunks / 2))
     said = [*_phrases(plain_words(text).split()), *(p for p in read_query(text).phrases if len(query_terms(p)) > 1)]
-    phrases = [(phrase, max(phrase.split(), key=len)) for phrase in said]
+    phrases = [(phrase, sorted(set(phrase.split()), key=len, reverse=True)) for phrase in said]
     places = {place for place, t in read.texts.items() if _has_phrase(t, phrases)}
     for words in telling_words(text):
         having = [_places_of(word.casefold(), read) for word in words]
@@ -79,9 +79,9 @@ def _phrases(words: Sequence[str]) -> list[str]:
     return [" ".join(run) for run in (words, *telling[:_MOST_QUOTED]) if run]
 
 
-def _has_phrase(text: str, phrases: Sequence[tuple[str, str]]) -> bool:
-    """Whether one of ``phrases`` stands in ``text`` word for word; the look for its longest word spares most work."""
-    possible = [phrase for phrase, longest in phrases if longest in text]
+def _has_phrase(text: str, phrases: Sequence[tuple[str, Sequence[str]]]) -> bool:
+    """Whether one of ``phrases`` stands in ``text`` word for word; the look for its words spares most work."""
+    possible = [phrase for phrase, words in phrases if all(map(text.__contains__, words))]
     plain = plain_words(text) if possible else ""
     return any(stands_in(phrase, plain) for phrase in possible)
 

@@ -65,7 +65,7 @@ def read_features(
         stem_exact=np.array([float(path.stem in names) for path in paths])[files],
         path=np.array([len(query.terms & path.directories) for path in paths])[files] / max(1, len(query.terms)),
         wording=_wordings(query, chunks, promising),
-        quoted=np.array([phrase_share(query.phrases, chunk.text) for chunk in chunks]),
+        quoted=_quotations(query, chunks),
         roles=[paths[n].roles for n in files],
     )
 
@@ -109,26 +109,31 @@ def _wordings(query: Query, chunks: Sequence[StoredChunk], promising: Sequence[i
     return found
 
 
-class TermMatcher:
-    """A query's terms, laid out for one look at how a part of a name fits any of them."""
+def _quotations(query: Query, chunks: Sequence[StoredChunk]) -> Column:
+    if not query.phrases:
+        return np.zeros(len(chunks))
+    return np.array([phrase_share(query.phrases, chunk.text) for chunk in chunks])
+
+
+class TermMatcher(dict[str, float]):
+    """How a part of a name fits any of a query's terms: 1 if it is one, less if it begins like one or the other way
+    round (3 characters or more), else 0. Each part is looked at once: files share most parts of their names.
+    """
 
     def __init__(self, terms: frozenset[str]) -> None:
-        self._known = dict.fromkeys(terms, 1.0)
+        super().__init__(dict.fromkeys(terms, 1.0))
         self._long = tuple(term for term in terms if len(term) >= _PREFIX)
         self._prefixes = {term[:end] for term in self._long for end in range(_PREFIX, len(term))}
 
-    def match(self, part: str) -> float:
-        """1 if ``part`` is a term, less if it begins like one or the other way round (3 characters or more), else 0."""
-        known = self._known.get(part)
-        if known is None:  # each once: files share most parts of their names
-            begins = len(part) >= _PREFIX and (part in self._prefixes or part.startswith(self._long))
-            self._known[part] = known = _BEGINNING if begins else 0.0
-        return known
+    def __missing__(self, part: str) -> float:
+        begins = len(part) >= _PREFIX and (part in self._prefixes or part.startswith(self._long))
+        self[part] = share = _BEGINNING if begins else 0.0
+        return share
 
 
 def part_match(parts: Sequence[str], terms: TermMatcher) -> float:
     """The share of ``parts`` that ``terms`` have; less for one that only begins like a term."""
-    return sum(map(terms.match, parts)) / len(parts) if parts else 0.0
+    return sum(map(terms.__getitem__, parts)) / len(parts) if parts else 0.0
 
 
 def longest_run(words: Sequence[str], text: str) -> float:
@@ -159,11 +164,11 @@ def phrase_share(phrases: Sequence[str], text: str) -> float:
 
 def _may_have_run(words: Sequence[str], lowered: str) -> bool:
     """Whether enough words in a row stand in a text at all: spares most texts from being read word by word."""
-    if not any(word in lowered for word in words[_SHORTEST_RUN - 1 :: _SHORTEST_RUN]):  # each run holds one of these
+    if not any(map(lowered.__contains__, words[_SHORTEST_RUN - 1 :: _SHORTEST_RUN])):  # each run holds one of these
         return False
     run = 0
-    for word in words:
-        run = run + 1 if word in lowered else 0
+    for there in map(lowered.__contains__, words):
+        run = run + 1 if there else 0
         if run == _SHORTEST_RUN:
             return True
     return False

@@ -78,7 +78,7 @@ def test_every_field_comes_back(kind: StoreBackend, directory: Path, writer: Chu
     [found] = open_reader(directory, backend=kind).semantic(stored.vector.astype(np.float32), 1, EVERYTHING)
     assert found.chunk == replace(stored, vector=None, terms="")
     assert found.vector is not None
-    np.testing.assert_array_equal(found.vector, stored.vector.astype(np.float16).astype(np.float32))
+    np.testing.assert_array_equal(found.vector(), stored.vector.astype(np.float16).astype(np.float32))
 
 
 @pytest.mark.parametrize("indexed", [False, True])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.model import Vectors
 from everfind_core.ports import ScoredChunk, StoredChunk
 
 _SPARE: Final = 16
@@ -24,6 +24,10 @@ Scored: TypeAlias = tuple[Rows, npt.NDArray[np.float32]]
 """Rows, best first, and their scores."""
 
 
+Vectors: TypeAlias = npt.NDArray[np.float32]
+"""Those of rows, of shape (rows, dimensions), or one of them."""
+
+
 def best(
     find: Callable[[int], Scored],
     read: Callable[[Rows], Sequence[StoredChunk]],
@@ -32,7 +36,8 @@ def best(
 ) -> Sequence[ScoredChunk]:
     """The first ``limit`` rows by score, then by folder, path and line.
 
-    ``find`` gives so many of the best rows as it is asked for, ``read`` what stands in them, ``vectors`` their vectors.
+    ``find`` gives so many of the best rows as it is asked for, ``read`` what stands in them, ``vectors`` their vectors,
+    of which it is asked when one is looked at.
     """
     count = limit + _SPARE
     rows, scores = find(count)
@@ -46,10 +51,30 @@ def best(
         chunks = read(rows)
         first = sorted(range(len(rows)), key=list(map(_place, scores.tolist(), chunks)).__getitem__)[:limit]
         rows, scores, chunks = rows[first], scores[first], [chunks[place] for place in first]
-    with_vectors = (None,) * len(rows) if vectors is None else vectors(rows)
-    return list(map(ScoredChunk, chunks, scores.tolist(), with_vectors))
+    readers = (None,) * len(rows) if vectors is None else _Later(vectors, rows).each()
+    return list(map(ScoredChunk, chunks, scores.tolist(), readers))
 
 
 def _place(score: float, chunk: StoredChunk) -> tuple[float, str, str, int, int]:
     """What it comes by; the file's name in parts, which Python compares without a call of ours."""
     return -score, chunk.ref.folder, chunk.ref.path, chunk.start_line, chunk.ordinal
+
+
+class _Later:
+    """The vectors of rows, read together when the first is looked at."""
+
+    def __init__(self, read: Callable[[Rows], Vectors], rows: Rows) -> None:
+        self._read = read
+        self._rows = rows
+
+    def each(self) -> list[Callable[[], Vectors]]:
+        """What reads the vector of each row, of shape (dimensions,)."""
+        return [partial(self._of, place) for place in range(len(self._rows))]
+
+    @cached_property
+    def _all(self) -> Vectors:
+        return self._read(self._rows)
+
+    def _of(self, place: int) -> Vectors:
+        vector: Vectors = self._all[place]
+        return vector

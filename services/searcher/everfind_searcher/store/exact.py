@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,17 +12,22 @@ import numpy.typing as npt
 from everfind_core.errors import InvalidRequestError
 from everfind_searcher.store.best import Rows, Scored
 from everfind_searcher.store.copies import Copy
-from everfind_searcher.store.in_memory import QueryVector
+from everfind_searcher.store.in_memory import QueryVector, joined
+from everfind_searcher.store.parallel import in_parallel
 from everfind_searcher.store.postings import Places
 from everfind_searcher.store.short import ROUNDING
+
+_ROWS_AT_ONCE: Final = 16_384
+_FAR_APART: Final = 4
+"""Rows that are so far apart are compared alone, without those between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Rows of one copy that match; each has a vector.
 
-    ``rows`` are their numbers to whoever asks, ``places`` those in the copy, None for all of it. ``factors`` make
-    cosines of the products with a query.
+    ``rows`` are their numbers to whoever asks, ``places`` those in the copy, ascending, None for all of it. ``factors``
+    make cosines of the products with a query.
     """
 
     copy: Copy
@@ -47,10 +53,19 @@ class Selection:
         """The places in the copy of some of the rows."""
         return which if self.places is None else self.places[which]
 
-    def likeness(self, query: QueryVector) -> npt.NDArray[np.float32]:
-        """What the rows' cosines are in proportion to, but for the doubt in their vectors."""
-        found = self.copy.vectors.products(query)
-        return (found if self.places is None else found[self.places]) * self.factors
+    def likeness(self, query: QueryVector, part: slice) -> npt.NDArray[np.float32]:
+        """What the cosines of a part of the rows are in proportion to, but for the doubt in their vectors."""
+        return self._products(query, part) * self.factors[part]
+
+    def _products(self, query: QueryVector, part: slice) -> npt.NDArray[np.float32]:
+        vectors = self.copy.vectors
+        if self.places is None:
+            return vectors.products(query, part)
+        places = self.places[part]
+        first, last = int(places[0]), int(places[-1])
+        if last - first > _FAR_APART * len(places):
+            return vectors.products(query, places)
+        return vectors.products(query, slice(first, last + 1))[places - first]
 
 
 class Nearest:
@@ -64,10 +79,22 @@ class Nearest:
         """Compare the query with all rows."""
         self._selections = selections
         self._query = QueryVector.of(query)
-        none = np.zeros(0, np.float32)
-        self._likeness = np.concatenate([none, *(one.likeness(self._query) for one in selections)])
         self._doubt = max((one.copy.vectors.doubt(self._query) for one in selections), default=0.0) + ROUNDING
-        self._starts = np.cumsum([0, *(len(one.rows) for one in selections)])
+        self._starts: Sequence[int] = np.cumsum([0, *(len(one.rows) for one in selections)]).tolist()
+        self._likeness = np.empty(self._starts[-1], np.float32)
+        in_parallel(self._compare, self._parts())
+
+    def _parts(self) -> Iterator[tuple[int, slice]]:
+        """The selections by their numbers, each in parts."""
+        for number, one in enumerate(self._selections):
+            for first in range(0, len(one.rows), _ROWS_AT_ONCE):
+                yield number, slice(first, min(first + _ROWS_AT_ONCE, len(one.rows)))
+
+    def _compare(self, what: tuple[int, slice]) -> None:
+        number, part = what
+        start = self._starts[number]
+        found = self._selections[number].likeness(self._query, part)
+        self._likeness[start + part.start : start + part.stop] = found
 
     def best(self, count: int) -> Scored:
         """The ``count`` nearest rows, nearest first, and their cosines."""
@@ -81,13 +108,11 @@ class Nearest:
         return self._numbers(chosen), scores
 
     def _cosines(self, chosen: Rows) -> npt.NDArray[np.float32]:
-        stored = np.zeros((len(chosen), len(self._query.numbers)), np.float32)
-        lengths = np.zeros(len(chosen), np.float32)
-        for one, where, own in self._by_selection(chosen):
-            places = one.at(own)
-            stored[where] = one.copy.vectors.floats(places)
-            lengths[where] = one.copy.vectors.lengths[places]
-        return cosines(stored, lengths, self._query.numbers)
+        if not len(chosen):
+            return np.zeros(0, np.float32)
+        parts = [(one.copy.vectors, one.at(own)) for one, _, own in self._by_selection(chosen)]
+        lengths = np.concatenate([vectors.lengths[places] for vectors, places in parts])
+        return cosines(joined([vectors.floats(places) for vectors, places in parts]), lengths, self._query.numbers)
 
     def _numbers(self, chosen: Rows) -> Rows:
         numbers: Rows = np.zeros(len(chosen), np.uint64)

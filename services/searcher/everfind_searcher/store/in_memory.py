@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.index.vector_codec import Stored, is_int8
+from everfind_core.index.vector_codec import Stored, is_int8, single
 from everfind_searcher.store.postings import Places
 from everfind_searcher.store.short import ROUNDING, ShortVectors
 
@@ -52,8 +53,8 @@ class VectorsInMemory(Protocol):
         """Those of some rows, as they are stored."""
         ...
 
-    def products(self, query: QueryVector) -> Floats:
-        """Of all rows with the query: times :meth:`factors` and over its length, cosines but for :meth:`doubt`."""
+    def products(self, query: QueryVector, rows: Places | slice) -> Floats:
+        """Of some rows with the query: times :meth:`factors` and over its length, cosines but for :meth:`doubt`."""
         ...
 
     def factors(self, rows: Places) -> Floats:
@@ -63,6 +64,12 @@ class VectorsInMemory(Protocol):
     def doubt(self, query: QueryVector) -> float:
         """How far such a cosine can be wrong."""
         ...
+
+
+def joined(parts: Sequence[npt.NDArray[np.floating]]) -> Floats:
+    """What :meth:`VectorsInMemory.floats` gave, one after another, in single precision."""
+    found = np.concatenate(parts)
+    return single(found) if found.dtype == np.float16 else found.astype(np.float32, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +98,9 @@ class ShortenedVectors:
         """Those of some rows, as they are stored."""
         return self.short.floats(rows) if self.halves is None else self.halves[rows]
 
-    def products(self, query: QueryVector) -> Floats:
+    def products(self, query: QueryVector, rows: Places | slice) -> Floats:
         """By whole numbers."""
-        found: Floats = self.short.products(query.short) * query.short.scales[0]
+        found: Floats = self.short.products(query.short, rows) * query.short.scales[0]
         return found
 
     def factors(self, rows: Places) -> Floats:
@@ -127,9 +134,9 @@ class WideVectors:
         """Those of some rows."""
         return self.matrix[rows]
 
-    def products(self, query: QueryVector) -> Floats:
+    def products(self, query: QueryVector, rows: Places | slice) -> Floats:
         """By ``einsum``, which keeps to this thread, unlike BLAS, whose threads know of no CPU quota and wait."""
-        found: Floats = np.einsum("ij,j->i", self.matrix, query.numbers)
+        found: Floats = np.einsum("ij,j->i", self.matrix[rows], query.numbers)
         return found
 
     def factors(self, rows: Places) -> Floats:

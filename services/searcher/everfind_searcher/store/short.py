@@ -57,12 +57,12 @@ class ShortVectors:
         """Some rows as they stand here."""
         return self.numbers[rows] * self.scales[rows][:, None]
 
-    def products(self, query: ShortVectors) -> npt.NDArray[np.float32]:
-        """The dot product of each row's whole numbers with those of ``query``, which is one row.
+    def products(self, query: ShortVectors, rows: npt.NDArray[np.integer] | slice) -> npt.NDArray[np.float32]:
+        """The dot product of some rows' whole numbers with those of ``query``, which is one row.
 
         Times both scales it is the rows' own product, but for :meth:`doubt`.
         """
-        found = simsimd.cdist(query.numbers, self.numbers, "dot", out_dtype="float32")
+        found = simsimd.cdist(query.numbers, self.numbers[rows], "dot", out_dtype="float32")
         products: npt.NDArray[np.float32] = np.asarray(found)[0]
         return products
 

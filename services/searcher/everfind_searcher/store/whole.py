@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.model import Filters, Vector, Vectors
+from everfind_core.model import Filters
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.remembered import Remembered
-from everfind_searcher.store.best import Rows, Scored, best
+from everfind_searcher.store.best import Rows, Scored, Vectors, best
 from everfind_searcher.store.bm25 import Mask, TermScorer
 from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Version
 from everfind_searcher.store.exact import Nearest, Selection
+from everfind_searcher.store.in_memory import joined
 from everfind_searcher.store.postings import Postings
 
 _FILTERS: Final = 16
@@ -71,10 +71,10 @@ class WholeVersion:
         own = {number: copies[number] for number in sorted(numbers, key=lambda one: (_is_small(copies[one]), one))}
         return cls(version, own, _numbered(own, version.rows(_EVERYTHING)), spare)
 
-    def semantic(self, query: Vector, limit: int, where: Filters) -> Sequence[ScoredChunk]:
+    def semantic(self, query: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks; see the port. Exact."""
         find = Nearest(self._that_pass(where).selections, query).best
-        return best(find, self._read, limit, partial(self._vectors, dimensions=len(query)))
+        return best(find, self._read, limit, self._vectors)
 
     def lexical(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk] | None:
         """The best chunks by BM25, each of ``tokens`` once; None where the store counts other rows."""
@@ -114,13 +114,14 @@ class WholeVersion:
     def _read(self, rows: Rows) -> Sequence[StoredChunk]:
         return [self._chunks[row] for row in rows.tolist()]
 
-    def _vectors(self, rows: Rows, dimensions: int) -> Vectors:
-        copies = list(self._copies.values())
-        owners = np.searchsorted(self._starts, rows, side="right") - 1
-        found = np.zeros((len(rows), dimensions), np.float32)
-        for owner in np.unique(owners).tolist():
-            where = np.flatnonzero(owners == owner)
-            found[where] = copies[owner].vectors.floats(rows[where] - self._starts[owner])
+    def _vectors(self, rows: Rows) -> Vectors:
+        order = np.argsort(rows)
+        ascending = rows[order]
+        borders = np.searchsorted(ascending, self._starts).tolist()
+        parts = zip(self._copies.values(), self._starts, borders, borders[1:], strict=False)
+        read = joined([c.vectors.floats(ascending[first:last] - start) for c, start, first, last in parts])
+        found = np.empty_like(read)
+        found[order] = read
         return found
 
 

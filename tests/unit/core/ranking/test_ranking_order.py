@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfind_core.model import FileRef, Vector
+from everfind_core.model import FileRef
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking import WEIGHTS, Candidate, Weights, order, read_query
 from everfind_core.ranking.admission import TAIL
 from everfind_core.ranking.evidence import (
+    Vector,
     crowding,
     lexical_shares,
     scattered_functions,
@@ -118,6 +119,15 @@ def test_a_crowd_is_nearer_to_its_like_than_one_that_stands_apart() -> None:
     assert not crowding([]).size
 
 
+def test_crowding_is_that_of_all_pairs() -> None:
+    random = np.random.default_rng(5)
+    vectors = random.standard_normal((83, 24)).astype(np.float32)
+    unit = vectors.astype(np.float64) / np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    near = unit @ unit.T - 2 * np.eye(83)
+    means = np.sort(near, axis=1)[:, -10:].mean(axis=1)
+    assert crowding(list(vectors)) == pytest.approx(means - means.mean(), abs=1e-6)
+
+
 def test_only_a_candidate_s_ten_nearest_are_its_neighbours() -> None:
     crowd, few = [direction(0)] * 90, [direction(90)] * 6
     found = crowding([*crowd, *few])
@@ -126,16 +136,24 @@ def test_only_a_candidate_s_ten_nearest_are_its_neighbours() -> None:
 
 
 def test_where_functions_are_scattered_one_that_stands_apart_comes_before_a_crowd() -> None:
+    read: list[int] = []
+
     def function(n: int, file: str) -> Candidate:
-        nearest = candidate(file, 0.5 - n / 1000, None, symbol=f"f{n}", n=n)
-        return replace(nearest, vector=direction(60 + n / 20 if n != 1 else -60))
+        def vector() -> Vector:
+            read.append(n)
+            return direction(60 + n / 20 if n != 1 else -60)
+
+        return replace(candidate(file, 0.5 - n / 1000, None, symbol=f"f{n}", n=n), vector=vector)
 
     scattered = [function(n, f"{n}.py") for n in range(60)]
     assert ordered("sort a list", *scattered)[0] == "1.py-1"
     assert ordered("sort a list", *scattered, weights=replace(WEIGHTS, crowding=0))[0] == "0.py-0"
     assert parts("sort a list", scattered, "0.py")["crowding"] < 0
+    assert sorted(read) == sorted(3 * [*range(60)])
+    read.clear()
     gathered = [function(n, "one.py") for n in range(60)]
     assert not any(part.rule == "crowding" for one in order("sort a list", gathered) for part in one.contributions)
+    assert not read  # nobody asks how near they are to each other
 
 
 def test_the_definition_of_a_name_comes_before_its_uses() -> None:

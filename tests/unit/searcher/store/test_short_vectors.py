@@ -49,7 +49,7 @@ def test_doubt_bounds_what_is_wrong(seed: int, spread: float) -> None:
     rows, one = ShortVectors.of(stored.astype(np.float32)), ShortVectors.of(asked[None])
     lengths = np.linalg.norm(stored.astype(np.float64), axis=1)
     there = lengths > 0
-    products = rows.products(one).astype(np.float64) * rows.scales * one.scales[0]
+    products = rows.products(one, slice(None)).astype(np.float64) * rows.scales * one.scales[0]
     cosines = products[there] / (lengths[there] * np.linalg.norm(asked.astype(np.float64)))
     assert np.abs(cosines - exact(stored, query)[there]).max() <= rows.doubt(one)
 
@@ -66,6 +66,25 @@ def test_the_nearest_of_several_copies_are_those_of_all_rows(seed: int, spread: 
     _, scores = Nearest(selections, query).best(count)
     with_vector = np.concatenate([exact(part, query)[np.any(part != 0, axis=1)] for part in parts])
     assert scores.tolist() == pytest.approx(np.sort(with_vector)[::-1][:count].tolist(), abs=1e-5)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 30, 90, 100]), st.integers(1, 40))
+def test_parts_of_a_selection_together_are_what_the_whole_is(seed: int, most: int, count: int) -> None:
+    """Whether the rows lie near each other or far apart, and whoever compares them."""
+    random = np.random.default_rng(seed)
+    stored = matrix(100, seed, 0.5)
+    query = random.standard_normal(DIMENSIONS).astype(np.float32)
+    places = np.sort(random.choice(100, most, replace=False)).astype(np.int32)
+    selection = Selection.of(kept(stored), places.astype(np.uint64), places)
+    rows, scores = Nearest([selection], query).best(count)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(exact_module, "_ROWS_AT_ONCE", 7)
+        in_parts = Nearest([selection], query).best(count)
+        patched.setattr(exact_module, "_FAR_APART", 0)
+        alone = Nearest([selection], query).best(count)
+    for found in (in_parts, alone):
+        assert found[0].tolist() == rows.tolist()
+        assert found[1].tolist() == scores.tolist()
 
 
 def test_few_rows_are_compared_by_their_own_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
