@@ -143,8 +143,7 @@ def check_model(workspace: Workspace) -> HealthFinding:
     if (facts := facts_of(model.id)) is None:
         hint = "Compare its prefixes, pooling and window (`everfind status --json`) with what its publisher says."
         return HealthFinding("model", Severity.WARNING, f"{what}; nobody verified this model with everfind", hint)
-    unverified = f" (not verified: {', '.join(facts.unverified)})" if facts.unverified else ""
-    return HealthFinding("model", Severity.OK, f"{what}; known from: {facts.source}{unverified}")
+    return HealthFinding("model", Severity.OK, f"{what}; known from: {facts.source}")
 
 
 def check_speed(settings: Settings) -> list[HealthFinding]:

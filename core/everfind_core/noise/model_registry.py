@@ -1,19 +1,17 @@
 """What is known of the embedding models that people use, and where to check it.
 
 Compared in November 2026 with what other projects publish of the same models: prompts and windows with the model
-metadata of mteb, pooling with the tables of fastembed, both with pages and configurations of the models, or copies of
-them, as far as they could be read. What none of them said stands in an entry's ``unverified``.
+metadata of mteb, pooling with the tables of fastembed and, of newer models, with vLLM's tests
+(``tests/models/language/pooling_mteb_test``), which hold it to the scores of sentence-transformers; all with pages and
+configurations of the models, or copies of them, as far as they could be read. The prompts of arctic-embed v2.0 are
+those that programs which use it quote from its page.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 MEASURED = "measured by everfind (docs/benchmarks.md, Silence)"
-
-
-Unverified = Literal["prefixes", "pooling", "window"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +20,7 @@ class ModelFacts:
 
     ``window`` in tokens, special ones included. ``floor`` is the evidence (:mod:`everfind_core.ranking.admission`)
     below which an answer is noise; None if nobody measured it. ``multilingual``: trained on scripts besides Latin.
-    ``source`` is the page to check them by, ``unverified`` names the facts that stand here from memory.
+    ``source`` is the page to check them by.
     """
 
     id: str
@@ -33,7 +31,6 @@ class ModelFacts:
     source: str
     multilingual: bool = False
     floor: float | None = None
-    unverified: tuple[Unverified, ...] = ()
 
 
 _PASSAGES = "Represent this sentence for searching relevant passages: "
@@ -49,19 +46,10 @@ def _card(
     window: int,
     multilingual: bool = False,
     source: str = "",
-    unverified: tuple[Unverified, ...] = (),
 ) -> tuple[ModelFacts, ...]:
     """The facts of models (separated by spaces) whose cards say the same; ``source`` where they have no card."""
     return tuple(
-        ModelFacts(
-            name,
-            *prefixes,
-            pooling,
-            window,
-            source or f"https://huggingface.co/{name}",
-            multilingual,
-            unverified=unverified,
-        )
+        ModelFacts(name, *prefixes, pooling, window, source or f"https://huggingface.co/{name}", multilingual)
         for name in names.split()
     )
 
@@ -77,17 +65,10 @@ MODELS: tuple[ModelFacts, ...] = (
     ),
     *_card(
         "Snowflake/snowflake-arctic-embed-xs Snowflake/snowflake-arctic-embed-s Snowflake/snowflake-arctic-embed-m "
-        "Snowflake/snowflake-arctic-embed-l",
+        "Snowflake/snowflake-arctic-embed-l Snowflake/snowflake-arctic-embed-m-v1.5",
         prefixes=(_PASSAGES, ""),
         pooling="cls",
         window=512,
-    ),
-    *_card(
-        "Snowflake/snowflake-arctic-embed-m-v1.5",
-        prefixes=(_PASSAGES, ""),
-        pooling="cls",
-        window=512,
-        unverified=("pooling",),
     ),
     *_card("BAAI/bge-m3", pooling="cls", window=8192, multilingual=True),
     *_card(
@@ -103,7 +84,7 @@ MODELS: tuple[ModelFacts, ...] = (
     ),
     *_card("thenlper/gte-small thenlper/gte-base thenlper/gte-large", window=512),
     *_card("Alibaba-NLP/gte-base-en-v1.5 Alibaba-NLP/gte-large-en-v1.5", pooling="cls", window=8192),
-    *_card("Alibaba-NLP/gte-multilingual-base", pooling="cls", window=8192, multilingual=True, unverified=("pooling",)),
+    *_card("Alibaba-NLP/gte-multilingual-base", pooling="cls", window=8192, multilingual=True),
     *_card(
         "nomic-ai/nomic-embed-text-v1 nomic-ai/nomic-embed-text-v1.5",
         prefixes=("search_query: ", "search_document: "),
@@ -114,23 +95,13 @@ MODELS: tuple[ModelFacts, ...] = (
         prefixes=("search_query: ", "search_document: "),
         window=512,
         multilingual=True,
-        unverified=("pooling",),
     ),
     *_card(
-        "Snowflake/snowflake-arctic-embed-l-v2.0",
+        "Snowflake/snowflake-arctic-embed-l-v2.0 Snowflake/snowflake-arctic-embed-m-v2.0",
         prefixes=("query: ", ""),
         pooling="cls",
         window=8192,
         multilingual=True,
-        unverified=("prefixes",),
-    ),
-    *_card(
-        "Snowflake/snowflake-arctic-embed-m-v2.0",
-        prefixes=("query: ", ""),
-        pooling="cls",
-        window=8192,
-        multilingual=True,
-        unverified=("prefixes", "pooling"),
     ),
     *_card(
         "jinaai/jina-embeddings-v2-small-en jinaai/jina-embeddings-v2-base-en jinaai/jina-embeddings-v2-base-code",

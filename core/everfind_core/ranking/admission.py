@@ -97,7 +97,7 @@ def admit(
     best = max((one.cosine for one in ranked if one.cosine is not None), default=0.0)
     read = Reading.of(ranked)
     matches = exact_matches(text, read, chunks)
-    by_words = _by_wordsstanding_alone(text, ranked, read, chunks, unembedded)
+    by_words = _by_words_alone(text, ranked, read, chunks, unembedded)
     compared, threshold, answered, judged = best, limits.min_score or 0.0, True, True
     if limits.min_score is None and limits.floor is not None:
         found = evidence(text, read, chunks, english_only=limits.english_only)
@@ -166,7 +166,7 @@ def _most_bm25(text: str, read: Reading, chunks: int) -> float:
     return _TERM_MOST * (most + _GLOSSED * sum(_rarity(count, chunks) for count in glosses if count))
 
 
-def _by_wordsstanding_alone(
+def _by_words_alone(
     text: str, ranked: Sequence[Candidate], read: Reading, chunks: int, unembedded: frozenset[FileRef]
 ) -> dict[int, float]:
     """What stands for the cosines of chunks that wait for their vectors, by their places."""
