@@ -1,28 +1,34 @@
 """Text of real documents, against a second reading of the same files by nothing but zip and regular expressions.
 
-The documents are those that python-docx and python-pptx are tested with; pip downloads the packages' sources. The book
-is what Sphinx makes of everfind's own pages.
+The documents are those that python-docx and python-pptx are tested with; pip downloads the packages' sources. PDFs are
+those of pypdf, against what pypdf itself reads on each page. The book is what Sphinx makes of everfind's own pages.
 """
 
 from __future__ import annotations
 
 import html
 import io
+import logging
 import re
 import subprocess
 import sys
 import tarfile
 import tempfile
+import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+
+from pypdf import PdfReader
+from pypdf.errors import PyPdfError
 
 from bench.figures import Figure
 from everfind_core.ports import NotExtractedError
 from everfind_indexer.extractors import Extraction
 
 SOURCES = ("python-docx==1.2.0", "python-pptx==1.0.2")
+PDF_SOURCES = ("pypdf==7.1.1",)
 
 _PARTS = {  # what is read of a file, and how a run, a paragraph, a table's cell and a heading are marked there
     ".docx": (r"word/document\.xml", "w:t", "w:p", "w:tc", r'<w:pStyle w:val="Heading\d"/>'),
@@ -55,6 +61,8 @@ def measure(*, quick: bool) -> Iterator[Figure]:
             for kind, pieces in expected.items():
                 found.setdefault(kind, []).extend(_stands(kind, piece, text) for piece in pieces)
         yield from _book(Path(directory), extraction)
+        if not quick:
+            yield from _pdfs(Path(directory) / "pdf", extraction)
     yield Figure("documents read", read, "")
     yield Figure("documents refused although they hold text", refused, "")
     for kind, present in found.items():
@@ -86,13 +94,60 @@ def _chapters(raw: bytes) -> Iterator[str]:
                 yield from _LETTERS.findall(html.unescape(re.sub(r"<[^>]+>", " ", text)))
 
 
-def _documents(directory: Path, sources: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+def _pdfs(directory: Path, extraction: Extraction) -> Iterator[Figure]:
+    """The words that pypdf reads on a page, and those of them that everfind shows on the same page."""
+    files = pages = 0
+    lost: Counter[str] = Counter()
+    expected: Counter[str] = Counter()
+    read: Counter[str] = Counter()
+    for name, raw in _documents(directory, PDF_SOURCES, frozenset({".pdf"})):
+        theirs = _pages_by_pypdf(raw)
+        ours = _pages_by_everfind(extraction, name, raw)
+        if not any(theirs):
+            continue
+        files += 1
+        pages += len(theirs)
+        for number, words in enumerate(theirs):
+            expected += words
+            shown = ours[number] if number < len(ours) else Counter()
+            read += shown
+            lost += words - shown
+    yield Figure("PDFs with text", files, "", note=f"{pages} pages")
+    yield Figure(f"words on their page, of {expected.total()}", 1 - lost.total() / expected.total(), "")
+    yield Figure("words of everfind's that pypdf has on no page", (read - expected).total() / read.total(), "")
+
+
+def _pages_by_pypdf(raw: bytes) -> list[Counter[str]]:
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        return [_words_of(page.extract_text()) for page in PdfReader(io.BytesIO(raw)).pages]
+    except PyPdfError:
+        return []
+
+
+def _pages_by_everfind(extraction: Extraction, name: str, raw: bytes) -> list[Counter[str]]:
+    try:
+        document = extraction.extract(name, raw)
+    except NotExtractedError:
+        return []
+    lines = document.text.split("\n")
+    starts = [start - 1 for start in document.page_starts]
+    return [_words_of("\n".join(lines[a:b])) for a, b in zip(starts, [*starts[1:], len(lines)], strict=True)]
+
+
+def _words_of(page: str) -> Counter[str]:
+    return Counter(_WORD.findall(unicodedata.normalize("NFKC", page)))
+
+
+def _documents(
+    directory: Path, sources: tuple[str, ...], suffixes: Collection[str] = frozenset(_PARTS)
+) -> Iterator[tuple[str, bytes]]:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
     subprocess.run([*command, "--dest", str(directory), *sources], check=True)
     for archive in sorted(directory.glob("*.tar.gz")):
         with tarfile.open(archive) as members:
             for member in members:
-                content = members.extractfile(member) if Path(member.name).suffix in _PARTS else None
+                content = members.extractfile(member) if Path(member.name).suffix in suffixes else None
                 if content is not None:
                     yield member.name, content.read()
 

@@ -13,6 +13,9 @@ from everfind_core.ports import NotExtractedError
 from everfind_indexer.extractors.readers.tables import markdown_table
 from everfind_indexer.extractors.wire import Extracted
 
+_DIGITS = 15
+"""As many as a spreadsheet shows of a number: the sum of .1 and .2 is 0.3."""
+
 Value = int | float | str | bool | dt.time | dt.date | dt.datetime | dt.timedelta
 
 
@@ -43,8 +46,8 @@ def _trimmed(row: list[str]) -> list[str]:
 def _cell(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).upper()  # as spreadsheets show it
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.{_DIGITS}g}"
     if isinstance(value, dt.datetime) and value.time() == dt.time():
         return value.date().isoformat()
     return " ".join(str(value).split())
