@@ -141,7 +141,8 @@ def test_a_folder_removed_during_a_rebuild_is_gone_after_it(corpus: Path, tmp_pa
     rebuild = home.start("index", "--rebuild")
     wait_for(home, "indexes/*2/chunks.lance/data/*.lance", rebuild)
     home.run("remove", "extra")
-    rebuild.communicate(timeout=240)
+    _, stderr = rebuild.communicate(timeout=240)
+    assert rebuild.returncode == 0, stderr
     assert [p.name for p in (home.index_directory / "indexes").iterdir()] == ["000002"]
     assert "only.txt" not in {hit["path"] for hit in home.json("search", "wombat")["hits"]}
 

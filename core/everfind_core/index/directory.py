@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -101,8 +101,15 @@ class IndexLocation:
         return (int(self.directory.name) - 1) * GENERATIONS_PER_INDEX
 
     def read_coverage(self) -> IndexCoverage:
-        """Its coverage; empty before the first commit."""
+        """Its coverage; empty before the first commit.
+
+        Raises:
+            IndexMissingError: the index is gone: another took its place.
+            IndexDamagedError: the coverage cannot be read.
+        """
         found = _read_json(self.directory / COVERAGE)
+        if found is None and not self.directory.is_dir():
+            raise missing(self.directory)
         return IndexCoverage() if found is None else _decoded(self.directory / COVERAGE, found, IndexCoverage)
 
     def read_calibration(self) -> Calibration | None:
@@ -175,6 +182,32 @@ def current_index(index_directory: Path) -> IndexLocation:
         IndexDamagedError: the pointer or the manifest cannot be read.
         IndexIncompatibleError: a newer everfind made it.
     """
+    directory = _answering(index_directory)
+    while (location := read_location(directory)) is None:
+        before, directory = directory, _answering(index_directory)
+        if directory == before:  # another did not take its place meanwhile
+            raise _damaged(directory / MANIFEST)
+    return location
+
+
+def of_current(index_directory: Path, read: Callable[[IndexLocation], T]) -> T:
+    """What ``read`` gives of the index that answers; it is asked again where a rebuild took that one's place meanwhile.
+
+    Raises:
+        EverfindError: what :func:`current_index` and ``read`` raise.
+    """
+    location = current_index(index_directory)
+    while True:
+        try:
+            return read(location)
+        except EverfindError:
+            before, location = location, current_index(index_directory)
+            if location == before:
+                raise
+
+
+def _answering(index_directory: Path) -> Path:
+    """The directory that the pointer names. Raises as :func:`current_index`."""
     pointer = _read_json(index_directory / POINTER)
     if pointer is None:
         raise IndexMissingError(
@@ -184,11 +217,7 @@ def current_index(index_directory: Path) -> IndexLocation:
     name = pointer.get("index")
     if not isinstance(name, str) or not name.isdecimal():
         raise _damaged(index_directory / POINTER)
-    directory = index_directory / INDEXES / name
-    location = read_location(directory)
-    if location is None:
-        raise _damaged(directory / MANIFEST)
-    return location
+    return index_directory / INDEXES / name
 
 
 def read_location(directory: Path) -> IndexLocation | None:
@@ -294,6 +323,11 @@ def make_current(index_directory: Path, location: IndexLocation) -> None:
         if _read_json(index_directory / POINTER) == pointer:
             return
     write_json(index_directory / POINTER, pointer)
+
+
+def missing(directory: Path) -> IndexMissingError:
+    """What is said where there is nothing to read in the directory of an index."""
+    return IndexMissingError(f"there is no index in {directory}", hint="Run `everfind index`.")
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

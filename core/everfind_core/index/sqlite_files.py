@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from everfind_core.errors import EverfindError, IndexLockedError, StorageError
-from everfind_core.index.directory import storage_error
+from everfind_core.index.directory import missing, storage_error
 from everfind_core.index.sqlite_schema import DATABASE
 from everfind_core.index.store_errors import damaged
 
@@ -125,6 +125,8 @@ def _translated(error: sqlite3.Error, directory: Path, *, write: bool) -> Everfi
             f"cannot read the index in {directory}: a process died while it wrote there",
             hint="Run `everfind index`, or start the indexer again; nothing that was committed is lost.",
         )
+    if code == sqlite3.SQLITE_CANTOPEN and not (directory / DATABASE).exists():
+        return missing(directory)
     verb = "write" if write else "read"
     return StorageError(
         f"cannot {verb} the index in {directory}: {error}", hint="Check its owner and mode, and the disk."

@@ -14,8 +14,6 @@ from everfind_core.errors import EverfindError, FolderNotFoundError, IndexMissin
 from everfind_core.files.globs import compile_globs
 from everfind_core.files.paths import encode_os_path
 from everfind_core.folder_rules import check_allowed, check_globs, check_name, directory_of, named_folder
-from everfind_core.index.directory import current_index
-from everfind_core.index.names import CATALOG
 from everfind_core.model import (
     AddFolderRequest,
     Calibration,
@@ -39,7 +37,7 @@ from everfind_core.workspaces import check_workspace
 from everfind_indexer.checks import check_run
 from everfind_indexer.folder_file import FolderFile, FolderSource
 from everfind_indexer.grep import grep
-from everfind_indexer.index.catalog import Catalog
+from everfind_indexer.index.catalog import Catalog, current_catalog
 from everfind_indexer.recent import RecentDocuments
 from everfind_indexer.settings import IndexerSettings
 from everfind_indexer.sources import Sources
@@ -137,8 +135,7 @@ class IndexEngine:
 
     def ignored_directories(self, folder: str) -> frozenset[str]:
         """The directories of a folder that rules leave out as a whole, each with ``/`` at its end."""
-        location = current_index(self._settings.index_directory)
-        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
+        with current_catalog(self._settings.index_directory) as catalog:
             return frozenset(catalog.ignored_directories(folder))
 
     def calibrate(self, *, cancel: Cancellation | None = None) -> Calibration:
@@ -166,16 +163,15 @@ class IndexEngine:
         """See :meth:`everfind_core.ports.Indexer.indexed_files`."""
         wanted = compile_globs(globs, field="globs")
         try:
-            location = current_index(self._settings.index_directory)
+            with current_catalog(self._settings.index_directory) as catalog:
+                names = catalog.folders()
+                if folder and folder not in names:
+                    return self._none_of(folder)
+                with closing(_behind(catalog, [folder] if folder else names, after or FileRef("", ""))) as files:
+                    found = (file for file in files if wanted is None or wanted.matches(file.ref.path))
+                    return list(islice(found, limit or None))
         except IndexMissingError:
             return self._none_of(folder) if folder else []
-        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
-            names = catalog.folders()
-            if folder and folder not in names:
-                return self._none_of(folder)
-            with closing(_behind(catalog, [folder] if folder else names, after or FileRef("", ""))) as files:
-                found = (file for file in files if wanted is None or wanted.matches(file.ref.path))
-                return list(islice(found, limit or None))
 
     def status(self, *, skipped_files: bool = False, verify: bool = False, compare: bool = False) -> WorkspaceStatus:
         """See :meth:`everfind_core.ports.Indexer.status`."""
@@ -259,8 +255,7 @@ class IndexEngine:
     def _indexed_hash(self, folder: str, path: str) -> str:
         """Content hash of a file as the index has it; empty if it has none."""
         try:
-            location = current_index(self._settings.index_directory)
-            with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
+            with current_catalog(self._settings.index_directory) as catalog:
                 state = catalog.state(folder, path)
         except EverfindError:
             return ""

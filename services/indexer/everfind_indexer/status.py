@@ -8,7 +8,7 @@ from contextlib import closing
 from everfind_core import __version__
 from everfind_core.errors import IndexMissingError
 from everfind_core.files.disk_use import bytes_below
-from everfind_core.index.directory import FolderCoverage, IndexLocation, current_index
+from everfind_core.index.directory import FolderCoverage, IndexLocation, of_current
 from everfind_core.index.names import CATALOG
 from everfind_core.index.table_size import table_size
 from everfind_core.index.watch_state import WatchState, read_watch_state, with_waiting
@@ -25,11 +25,20 @@ def workspace_status(
     settings: IndexerSettings, sources: Sources, *, skipped_files: bool, verify: bool
 ) -> WorkspaceStatus:
     """See :meth:`everfind_core.ports.Indexer.status`."""
-    directory = settings.index_directory
+
+    def read(location: IndexLocation) -> WorkspaceStatus:
+        return _of_index(location, settings, sources, skipped_files=skipped_files, verify=verify)
+
     try:
-        location = current_index(directory)
+        return of_current(settings.index_directory, read)
     except IndexMissingError:
         return _without_index(settings, sources)
+
+
+def _of_index(
+    location: IndexLocation, settings: IndexerSettings, sources: Sources, *, skipped_files: bool, verify: bool
+) -> WorkspaceStatus:
+    directory = settings.index_directory
     published = location.read_coverage()
     watch = read_watch_state(directory)
     folders = _folders(sources, {f.folder.name: f for f in published.folders}, watch)

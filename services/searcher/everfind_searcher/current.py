@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from everfind_core.index.directory import IndexCoverage, IndexLocation, current_index
+from everfind_core.index.directory import IndexCoverage, IndexLocation, of_current
 from everfind_core.index.names import CALIBRATION, COVERAGE, POINTER
 from everfind_core.index.sqlite_schema import DATABASE
 from everfind_core.index.store_schema import TABLE_DIRECTORY
@@ -63,10 +63,12 @@ class CurrentIndex:
             self._published.check()
         with self._guard:
             if self._index is None or self._look(self._index.location) != self._seen:
-                location = current_index(self._directory)
-                self._seen = self._look(location)
-                self._index = OpenIndex(location, self._open_reader(location.directory))
+                self._index = of_current(self._directory, self._opened)
             return self._index
+
+    def _opened(self, location: IndexLocation) -> OpenIndex:
+        self._seen = self._look(location)
+        return OpenIndex(location, self._open_reader(location.directory))
 
     def again(self) -> OpenIndex:
         """The current index after one could not be read: what is published is looked at anew. Raises as :meth:`get`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everfind_core import __version__
 from everfind_core.errors import IndexMissingError
-from everfind_core.index.directory import FolderCoverage, current_index
+from everfind_core.index.directory import FolderCoverage, IndexLocation, of_current
 from everfind_core.index.watch_state import WatchState, read_watch_state, with_waiting
 from everfind_core.model import Coverage, FolderStatus, WorkspaceStatus
 from everfind_searcher.current import ReaderOpener
@@ -20,7 +20,7 @@ def index_status(settings: SearcherSettings, open_reader: ReaderOpener) -> Works
     if settings.published:
         settings.published.check()
     try:
-        location = current_index(settings.index_directory)
+        return of_current(settings.index_directory, lambda location: _of_index(location, settings, open_reader))
     except IndexMissingError:
         return WorkspaceStatus(
             workspace=settings.workspace,
@@ -30,6 +30,9 @@ def index_status(settings: SearcherSettings, open_reader: ReaderOpener) -> Works
             coverage=Coverage(),
             version=__version__,
         )
+
+
+def _of_index(location: IndexLocation, settings: SearcherSettings, open_reader: ReaderOpener) -> WorkspaceStatus:
     published = location.read_coverage()
     watch = read_watch_state(settings.index_directory)
     return WorkspaceStatus(

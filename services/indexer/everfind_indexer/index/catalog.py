@@ -7,11 +7,14 @@ again and found to be there already.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from everfind_core.errors import IndexDamagedError
+from everfind_core.index.directory import of_current
+from everfind_core.index.names import CATALOG
 from everfind_core.lifecycle import Statement
 from everfind_core.model import Coverage, FileRef, FileState, IndexedFile, SkippedFile, SkipReason
 from everfind_indexer.index.catalog_database import CatalogDatabase
@@ -80,6 +83,17 @@ _UPSERT_LEFT_OUT = (
 )
 
 
+@contextmanager
+def current_catalog(index_directory: Path) -> Iterator[Catalog]:
+    """The catalog of the index that answers, to be read within the block, whatever takes that one's place meanwhile.
+
+    Raises:
+        IndexMissingError, IndexDamagedError, IndexIncompatibleError, StorageError: there is none that can be read.
+    """
+    with closing(of_current(index_directory, lambda one: Catalog(one.directory / CATALOG, read_only=True))) as catalog:
+        yield catalog
+
+
 class Catalog:
     """The states of all files of one index, and their ``lives``. Not thread-safe: one run uses it from one thread."""
 
@@ -87,6 +101,13 @@ class Catalog:
         self._db = CatalogDatabase(path, read_only=read_only)
         self.lives = DocumentLives(self._db)
         self._columns = _COLUMNS
+        try:
+            self._prepare(read_only=read_only)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self, *, read_only: bool) -> None:
         if read_only and not self._db.has_column("files", "unembedded"):
             self._columns = _COLUMNS.replace("unembedded", "0")
         if not read_only:

@@ -19,7 +19,7 @@ from typing import Any
 from everfind_core.causes import cause
 from everfind_core.errors import IndexDamagedError
 from everfind_core.index.archive import FILES, Header, members_of, write_archive
-from everfind_core.index.directory import REPAIR_HINT, IndexLocation, current_index, storage_error
+from everfind_core.index.directory import REPAIR_HINT, IndexLocation, of_current, storage_error
 from everfind_core.index.names import CALIBRATION, CATALOG, COVERAGE, INDEXES
 from everfind_indexer.index.catalog import Catalog
 from everfind_indexer.index.document_lives import fate_text
@@ -37,7 +37,10 @@ def export_index(index_directory: Path, target: Path) -> Header:
         IndexMissingError, IndexDamagedError: there is none that can be read.
         StorageError: the file cannot be written.
     """
-    location = current_index(index_directory)
+    return of_current(index_directory, lambda location: _exported(location, index_directory, target))
+
+
+def _exported(location: IndexLocation, index_directory: Path, target: Path) -> Header:
     with scratch_directory(index_directory) as scratch:
         version = _pinned(location, scratch)
         for name in (COVERAGE, CALIBRATION):

@@ -18,6 +18,7 @@ from everfind_core.index.directory import (
     adopt_index,
     current_index,
     index_directories,
+    missing,
     read_location,
     storage_error,
 )
@@ -64,8 +65,14 @@ def examine(location: IndexLocation) -> list[str]:
 
 
 def findings_of(location: IndexLocation) -> list[HealthFinding]:
-    """The same as findings of a health check, the first of many."""
+    """The same as findings of a health check, the first of many.
+
+    Raises:
+        IndexMissingError: another index took its place meanwhile.
+    """
     damage = examine(location)
+    if damage and not location.directory.is_dir():
+        raise missing(location.directory)
     if not damage:
         return [HealthFinding("damage", Severity.OK, "each byte of the index is as it was written")]
     hint = "Run `everfind doctor --repair`."

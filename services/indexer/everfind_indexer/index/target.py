@@ -24,12 +24,15 @@ from everfind_core.index.directory import (
     read_location,
 )
 from everfind_core.index.manifest import Manifest, Recipe, check_recipe
-from everfind_core.index.names import CATALOG
+from everfind_core.index.names import CATALOG, INDEXES
 from everfind_core.index.store_backends import StoreChoice
 from everfind_core.model import FileState, Folder, ModelInfo
 from everfind_core.ports import ChunkWriter
 from everfind_indexer.index.catalog import Catalog
 from everfind_indexer.store.choosing import check_store, choose, suits
+
+REPLACED = "replaced-"
+"""Before the name of an index that is being removed."""
 
 StoreOpener = Callable[[Path, int], ChunkWriter]
 
@@ -248,11 +251,15 @@ def _older_store(stack: contextlib.ExitStack, location: IndexLocation, open_stor
 def remove_others(index_directory: Path, keep: IndexLocation) -> None:
     """Drop replaced and abandoned indexes; a reader that still looks at one turns to the current one.
 
-    Who opens one meanwhile can put a file into it that was gone, so a directory that is left is removed again.
+    Each gets another name first, so that whoever opens it meanwhile finds nothing: SQLite would put a file into the
+    directory, which then stays. What a run leaves that dies meanwhile is dropped by the next.
     """
-    others = [directory for directory in index_directories(index_directory) if directory != keep.directory]
-    for directory in (*others, *others):
-        shutil.rmtree(directory, ignore_errors=True)
+    for directory in index_directories(index_directory):
+        if directory != keep.directory:
+            with contextlib.suppress(OSError):
+                directory.rename(directory.with_name(f"{REPLACED}{directory.name}"))
+    for replaced in (index_directory / INDEXES).glob(f"{REPLACED}*"):
+        shutil.rmtree(replaced, ignore_errors=True)
 
 
 def _open_catalog(path: Path) -> Catalog:

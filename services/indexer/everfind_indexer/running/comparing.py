@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from everfind_core.errors import EverfindError, FolderUnusableError
-from everfind_core.index.directory import current_index
-from everfind_core.index.names import CATALOG
 from everfind_core.model import FileState, Folder, HealthFinding, Severity
 from everfind_core.text.numbers import count
 from everfind_indexer.files.found import FoundFile
-from everfind_indexer.index.catalog import Catalog
+from everfind_indexer.index.catalog import current_catalog
 from everfind_indexer.running.planning import plan
 from everfind_indexer.sources import Sources
 
@@ -38,8 +36,7 @@ class Difference:
 def stale_findings(index_directory: Path, folders: Sequence[Folder], sources: Sources) -> list[HealthFinding]:
     """One finding of the check ``stale`` over the folders that can be read; nothing before the first run."""
     try:
-        location = current_index(index_directory)
-        with closing(Catalog(location.directory / CATALOG, read_only=True)) as catalog:
+        with current_catalog(index_directory) as catalog:
             known = frozenset(catalog.folders())
             difference = Difference()
             for folder in folders:

@@ -14,6 +14,7 @@ from lance.dataset import Session  # type: ignore[attr-defined]  # public, but l
 
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexIncompatibleError
 from everfind_core.files.disk_use import bytes_below
+from everfind_core.index.directory import missing
 from everfind_core.index.manifest import REBUILD_HINT
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.index.store_schema import (
@@ -28,7 +29,6 @@ from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.index.written_files import check_written
 from everfind_searcher.store.errors import translate
 from everfind_searcher.store.lance_version import LanceVersion
-from everfind_searcher.store.missing import missing
 from everfind_searcher.store.newest import Listing, VersionFile
 from everfind_searcher.store.questions import SnapshotReader
 from everfind_searcher.store.remote import REMOTE, remote_table

@@ -10,9 +10,9 @@ from typing import Final
 
 from everfind_core.errors import IndexIncompatibleError
 from everfind_core.files.whole import FileStamp, file_stamp
+from everfind_core.index.directory import missing
 from everfind_core.index.manifest import REBUILD_HINT
 from everfind_core.index.sqlite_schema import DATABASE, FORMAT, GENERATION, codec_of, right_schema, schema_of
-from everfind_searcher.store.missing import missing
 from everfind_searcher.store.questions import SnapshotReader
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.sqlite.connections import Connections, inode_of
