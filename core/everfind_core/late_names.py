@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
 
 
-def late_names(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
-    """``__getattr__`` of ``package``: ``modules`` has its modules, each with the names that it gives, by blanks.
+class LateNames(NamedTuple):
+    """What a module must define to give names that it does not hold yet."""
 
-    Raises:
-        AttributeError: no module gives the name, when the function is called with it.
+    getattr: Callable[[str], object]
+    dir: Callable[[], list[str]]
+    all: tuple[str, ...]
+
+
+def late_names(package: str, file: str) -> LateNames:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of ``package``, whose ``__init__`` is ``file``.
+
+    The names are those that the stub beside it imports (``__init__.pyi``): what type checkers read is what there is
+    (Scientific Python's SPEC 1). ``__getattr__`` raises AttributeError for any other.
     """
-    places = {name: module for module, names in modules.items() for name in names.split()}
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    places = {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def find(name: str) -> object:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{package}.{places[name]}"), name)
+        found = getattr(import_module(places[name]), name)
         setattr(sys.modules[package], name, found)  # the next one finds it at once
         return found
 
-    return find
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *places})
+
+    return LateNames(find, names, tuple(places))

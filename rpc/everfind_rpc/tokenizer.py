@@ -7,16 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import TokenSpans
+from everfind_core.ports import TokenIds
 from everfind_rpc.word_tokens import ByWords
 
 if TYPE_CHECKING:
     import tokenizers
-
-TokenIds = npt.NDArray[np.int64]
 
 _SHORT = 80
 """Characters of a text that the library tokenises faster than its words are looked up."""

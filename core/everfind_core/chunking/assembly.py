@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from everfind_core.chunking.source import Source
 from everfind_core.chunking.structure import BLANK, STRUCTURAL, Label, Structure, Trail, column_of
 from everfind_core.model import Chunk, Document
-from everfind_core.ports import ChunkLimits, Tokenizer
+from everfind_core.ports import ChunkLimits, TokenIds, Tokenizer
 
 CONTEXT_TOKENS = 40
 """A context never counts more."""
@@ -21,8 +20,6 @@ FEWEST_WORDS = 20
 """Tokens of prose that can stand for a chunk most of which is code."""
 
 _SEPARATOR = " > "
-
-TokenIds = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,11 @@ if TYPE_CHECKING:  # the command line must not wait for numpy
     import numpy as np
     import numpy.typing as npt
 
+Vector: TypeAlias = "npt.NDArray[np.float32]"
+"""Float32 array of shape (dimensions,); a model gives it unit length."""
+
 Vectors: TypeAlias = "npt.NDArray[np.float32]"
-"""Row-major float32 array of shape (texts, dimensions); rows have unit length."""
+"""Row-major float32 array of shape (rows, dimensions), each row as a :data:`Vector`."""
 
 
 class InputKind(StrEnum):

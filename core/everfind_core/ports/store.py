@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from everfind_core.model import FileRef, Filters
+from everfind_core.model import FileRef, Filters, Vector
 
 if TYPE_CHECKING:  # the command line must not wait for numpy
     import numpy as np
@@ -62,13 +62,14 @@ class FileChunks:
 class ScoredChunk:
     """A row found by an arm, with the arm's raw score: cosine or BM25.
 
-    ``vector`` reads the row's, of shape (dimensions,), where the semantic arm found it: not every answer needs it. The
-    chunk's own ``vector``, ``terms``, ``names`` and ``symbols`` may be absent.
+    ``vector`` reads the row's where the semantic arm found it: not every answer needs it. ``chunk`` may be shared by
+    all queries of a version, and may then lack its own ``vector``, ``terms``, ``names`` and ``symbols``, which they
+    seldom need.
     """
 
     chunk: StoredChunk
     score: float
-    vector: Callable[[], npt.NDArray[np.float32]] | None = field(default=None, compare=False)
+    vector: Callable[[], Vector] | None = field(default=None, compare=False)
 
 
 class ChunkWriter(Protocol):
@@ -141,7 +142,7 @@ class ChunkSnapshot(Protocol):
         """Which one."""
         ...
 
-    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+    def semantic(self, vector: Vector, limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks by cosine, best first, among those that pass ``where``."""
         ...
 

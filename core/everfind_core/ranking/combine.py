@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.model import Contribution
+from everfind_core.model import Contribution, Vector
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking.evidence import (
-    Vector,
     best_first,
     crowding,
     lexical_shares,

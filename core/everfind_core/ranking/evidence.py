@@ -6,17 +6,13 @@ Scores are columns over the candidates, not a number (NaN) where the arm did not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from everfind_core.model import Vector, Vectors
 from everfind_core.ranking.features import Column
 from everfind_core.ranking.query import Query
 from everfind_core.ranking.weights import Weights
-
-Vector: TypeAlias = npt.NDArray[np.float32]
-"""A chunk's, of shape (dimensions,)."""
 
 _BEST = 50
 _BEST_BY_MEANING = 10
@@ -80,7 +76,7 @@ def crowding(vectors: Sequence[Vector | None]) -> Column:
     return found
 
 
-def _products(matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _products(matrix: Vectors) -> Vectors:
     """The dot products of all pairs of rows, of shape (rows, rows); each is computed once.
 
     By ``vecdot``, which keeps to this thread, unlike a product of matrices, whose threads know of no CPU quota.

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import RerankRequest
-from everfind_embedder.encoder import MODEL_INPUTS, TokenIds, model_input
+from everfind_core.ports import TokenIds
+from everfind_embedder.encoder import MODEL_INPUTS, model_input
 from everfind_embedder.loading.checksum import revision_of, sha256_of
 from everfind_embedder.loading.layout import read_layout
 from everfind_embedder.pool import JobPool

@@ -6,12 +6,10 @@ from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from everfind_core.model import Vectors
+from everfind_core.ports import TokenIds
 from everfind_embedder.runtime import Session
-
-TokenIds = npt.NDArray[np.int64]
 
 RUN_TOKENS = 256
 """About how many tokens one run takes: more costs memory and, beyond the CPU's caches, speed."""

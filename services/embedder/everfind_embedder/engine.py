@@ -12,7 +12,7 @@ import numpy as np
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import InvalidRequestError
 from everfind_core.model import InputKind, ModelInfo, Vectors
-from everfind_embedder.encoder import TokenIds
+from everfind_core.ports import TokenIds
 from everfind_embedder.loading.loaded import LoadedModel
 from everfind_embedder.pool import BatchPool
 from everfind_embedder.tokenizer import HubTokenizer

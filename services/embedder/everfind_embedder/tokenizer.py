@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from everfind_core.errors import ModelUnusableError
-from everfind_rpc.tokenizer import FileTokenizer, TokenIds
+from everfind_core.ports import TokenIds
+from everfind_rpc.tokenizer import FileTokenizer
 
 if TYPE_CHECKING:
     import tokenizers

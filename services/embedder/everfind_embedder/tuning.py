@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from everfind_core.cancellation import Cancellation
-from everfind_embedder.encoder import RUN_TOKENS, TokenIds
+from everfind_core.ports import TokenIds
+from everfind_embedder.encoder import RUN_TOKENS
 from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loading.loaded import LoadedModel
 

@@ -19,7 +19,8 @@ from everfind.embedder.v1 import embedder_service_pb2 as pb
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import CancelledError, DeadlineExceededError, OverloadedError
 from everfind_core.model import InputKind, Vectors
-from everfind_embedder.encoder import Encoder, TokenIds
+from everfind_core.ports import TokenIds
+from everfind_embedder.encoder import Encoder
 from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loading.packaged import load_packaged
 from everfind_embedder.servicer import embedder_service

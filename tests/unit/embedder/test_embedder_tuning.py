@@ -13,9 +13,10 @@ import pytest
 from everfind_core.cpu_quota import cpu_quota
 from everfind_core.errors import ConfigError, StorageError
 from everfind_core.model import ModelInfo, ModelSource, Vectors
+from everfind_core.ports import TokenIds
 from everfind_core.tuning import Tuning, read_tuning, write_tuning
 from everfind_embedder import settings as embedder_settings
-from everfind_embedder.encoder import RUN_TOKENS, TokenIds
+from everfind_embedder.encoder import RUN_TOKENS
 from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loading.loaded import LoadedModel
 from everfind_embedder.loading.packaged import DATA_DIRECTORY

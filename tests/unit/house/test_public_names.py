@@ -35,7 +35,7 @@ def named(kind: Any) -> Iterator[str]:
         yield (origin or kind).__module__
 
 
-@pytest.mark.parametrize("name", everfind_gateway.__all__)
+@pytest.mark.parametrize("name", vars(everfind_gateway)["__all__"])
 def test_signatures_name_the_model_and_plain_types(name: str) -> None:
     functions = dict(public(getattr(everfind_gateway, name)))
     assert functions

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from everfind_core.cancellation import Cancellation
-from everfind_core.model import InputKind
+from everfind_core.model import InputKind, Vector
 from everfind_core.noise.model_registry import reads_english_only
 from everfind_core.ports import Embedder
 from everfind_core.text.glossary import glossed
@@ -21,9 +18,9 @@ class QueryVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._known: Remembered[tuple[str, str], npt.NDArray[np.float32]] = Remembered(REMEMBERED)
+        self._known: Remembered[tuple[str, str], Vector] = Remembered(REMEMBERED)
 
-    def of(self, text: str, cancel: Cancellation) -> npt.NDArray[np.float32]:
+    def of(self, text: str, cancel: Cancellation) -> Vector:
         """The vector of ``text`` as a query, of shape (dimensions,); of its English words for an English model."""
         model = self._embedder.model()
         if reads_english_only(model.id):
@@ -32,6 +29,6 @@ class QueryVectors:
         known = self._known.get(key)
         if known is not None:
             return known
-        vector: npt.NDArray[np.float32] = self._embedder.embed([text], InputKind.QUERY, cancel=cancel)[0]
+        vector: Vector = self._embedder.embed([text], InputKind.QUERY, cancel=cancel)[0]
         self._known.put(key, vector)
         return vector

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from everfind_core.cancellation import Cancellation
-from everfind_core.model import SearchMode, SearchRequest
+from everfind_core.model import SearchMode, SearchRequest, Vector
 from everfind_core.ports import Embedder
 from everfind_core.text.lexical import query_terms
 from everfind_searcher.asking.expansion import Expander
@@ -43,7 +42,7 @@ class QuestionReader:
             _terms(texts) if request.mode is not SearchMode.SEMANTIC else (),
         )
 
-    def vector(self, asked: ReadQuestion, cancel: Cancellation) -> npt.NDArray[np.float32] | None:
+    def vector(self, asked: ReadQuestion, cancel: Cancellation) -> Vector | None:
         """The vector of the texts, of shape (dimensions,); None without any."""
         if not asked.texts:
             return None
@@ -52,7 +51,7 @@ class QuestionReader:
             return own
         together = OWN_WEIGHT * own + np.sum([self._vectors.of(way, cancel) for way in asked.texts[1:]], axis=0)
         length = float(np.linalg.norm(together))
-        unit: npt.NDArray[np.float32] = (together / length).astype(np.float32) if length else own
+        unit: Vector = (together / length).astype(np.float32) if length else own
         return unit
 
     def close(self) -> None:

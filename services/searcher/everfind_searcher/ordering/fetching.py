@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from everfind_core.files.globs import compile_file_globs
-from everfind_core.model import FileRef, Filters, Provenance, ProvenanceLabel
+from everfind_core.model import FileRef, Filters, Provenance, ProvenanceLabel, Vector
 from everfind_core.ports import ChunkSnapshot, StoredChunk
 from everfind_searcher.ordering.ranking import Ranked
 
@@ -21,7 +20,7 @@ class Fetcher:
     snapshot: ChunkSnapshot
     where: Filters
     terms: Sequence[str]
-    vector: npt.NDArray[np.float32] | None
+    vector: Vector | None
 
     def __call__(self, ref: FileRef) -> Ranked | None:
         """The file's best passage; None if the index has none that passes."""

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.model import Vector, Vectors
 from everfind_core.ports import ScoredChunk, StoredChunk
 
 _SPARE: Final = 16
@@ -22,10 +23,6 @@ Rows: TypeAlias = npt.NDArray[np.integer]
 
 Scored: TypeAlias = tuple[Rows, npt.NDArray[np.float32]]
 """Rows, best first, and their scores."""
-
-
-Vectors: TypeAlias = npt.NDArray[np.float32]
-"""Those of rows, of shape (rows, dimensions), or one of them."""
 
 
 def best(
@@ -67,7 +64,7 @@ class _Later:
         self._read = read
         self._rows = rows
 
-    def each(self) -> list[Callable[[], Vectors]]:
+    def each(self) -> list[Callable[[], Vector]]:
         """What reads the vector of each row, of shape (dimensions,)."""
         return [partial(self._of, place) for place in range(len(self._rows))]
 
@@ -75,6 +72,6 @@ class _Later:
     def _all(self) -> Vectors:
         return self._read(self._rows)
 
-    def _of(self, place: int) -> Vectors:
-        vector: Vectors = self._all[place]
+    def _of(self, place: int) -> Vector:
+        vector: Vector = self._all[place]
         return vector

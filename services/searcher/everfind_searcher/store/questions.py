@@ -6,11 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from everfind_core.errors import IndexDamagedError
-from everfind_core.model import FileRef, Filters
+from everfind_core.model import FileRef, Filters, Vector
 from everfind_core.ports import ChunkSnapshot, ScoredChunk, StoredChunk
 
 _T = TypeVar("_T")
@@ -27,7 +24,7 @@ class SnapshotReader(ABC):
         """The same after something of the one before went away."""
         return self.snapshot()
 
-    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+    def semantic(self, vector: Vector, limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """See :meth:`everfind_core.ports.ChunkSnapshot.semantic`."""
         return self._ask(lambda snapshot: snapshot.semantic(vector, limit, where))
 

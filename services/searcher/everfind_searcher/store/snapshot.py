@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from lance.query import MatchQuery
 
@@ -31,9 +30,9 @@ from everfind_core.index.store_schema import (
     sql_string,
 )
 from everfind_core.index.vector_codec import VectorCodec
-from everfind_core.model import FileRef, Filters
+from everfind_core.model import FileRef, Filters, Vector, Vectors
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_searcher.store.best import Rows, Scored, Vectors, best
+from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import Addresses
 from everfind_searcher.store.errors import translate
@@ -43,9 +42,6 @@ from everfind_searcher.store.in_memory import rounded
 from everfind_searcher.store.lance_version import ADDRESS, LanceVersion
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import chunks, vectors
-
-Vector: TypeAlias = npt.NDArray[np.float32]
-"""One, of shape (dimensions,)."""
 
 _DISTANCE: Final = "_distance"
 _SCORE: Final = "_score"
@@ -68,7 +64,7 @@ class LanceSnapshot:
         """The table's version."""
         return self._version.dataset.version
 
-    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+    def semantic(self, vector: Vector, limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks by cosine, best first; ties by folder, path and line. A zero vector is near nothing.
 
         Raises:

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from everfind_core.model import Filters
+from everfind_core.model import Filters, Vector, Vectors
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.remembered import Remembered
-from everfind_searcher.store.best import Rows, Scored, Vectors, best
+from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import Mask, TermScorer
 from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Version
 from everfind_searcher.store.exact import Nearest, Selection
@@ -71,7 +71,7 @@ class WholeVersion:
         own = {number: copies[number] for number in sorted(numbers, key=lambda one: (_is_small(copies[one]), one))}
         return cls(version, own, _numbered(own, version.rows(_EVERYTHING)), spare)
 
-    def semantic(self, query: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+    def semantic(self, query: Vector, limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks; see the port. Exact."""
         find = Nearest(self._that_pass(where).selections, query).best
         return best(find, self._read, limit, self._vectors)

@@ -11,13 +11,13 @@ from hypothesis.extra.numpy import arrays
 
 from everfind_core.index.vector_codec import VectorCodec, decoded, single
 from everfind_core.index.vector_types import VectorType
+from everfind_core.model import Vector
 
 DIMENSIONS = 24
 HALF = VectorCodec(VectorType.HALF, DIMENSIONS)
 INT8 = VectorCodec(VectorType.INT8, DIMENSIONS)
 LARGEST = float(np.finfo(np.float16).max)
 
-Vector = npt.NDArray[np.float32]
 vectors = arrays(np.float32, DIMENSIONS, elements=st.floats(-LARGEST, LARGEST, width=32)) | arrays(
     np.float32, DIMENSIONS, elements=st.floats(-1, 1, width=32)
 )

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfind_core.model import FileRef
+from everfind_core.model import FileRef, Vector
 from everfind_core.ports import StoredChunk
 from everfind_core.ranking import WEIGHTS, Candidate, Weights, order, read_query
 from everfind_core.ranking.admission import TAIL
 from everfind_core.ranking.evidence import (
-    Vector,
     crowding,
     lexical_shares,
     scattered_functions,

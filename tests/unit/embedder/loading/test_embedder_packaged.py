@@ -11,7 +11,8 @@ import pytest
 
 from everfind_core.errors import ModelUnusableError
 from everfind_core.model import Vectors
-from everfind_embedder.encoder import Encoder, GraphEncoder, PoolingEncoder, TokenIds
+from everfind_core.ports import TokenIds
+from everfind_embedder.encoder import Encoder, GraphEncoder, PoolingEncoder
 from everfind_embedder.engine import OnnxEmbedder
 from everfind_embedder.loading.checksum import verify_sha256
 from everfind_embedder.loading.packaged import (

@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from everfind_core.index.sqlite_schema import COLUMNS, NAMES, TERMS, TEXTS, chunk_of
 from everfind_core.index.vector_codec import VectorCodec, decoded
-from everfind_core.model import FileRef, Filters
+from everfind_core.model import FileRef, Filters, Vector, Vectors
 from everfind_core.ports import ScoredChunk, StoredChunk
-from everfind_searcher.store.best import Rows, Scored, Vectors, best
+from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import OFFSETS
 from everfind_searcher.store.exact import Selection, asked_vector, nearest_of_parts
@@ -39,7 +38,7 @@ class SqliteSnapshot:
         """The store's generation."""
         return self._version.number
 
-    def semantic(self, vector: npt.NDArray[np.float32], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+    def semantic(self, vector: Vector, limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks by cosine, best first; ties by folder, path and line. A zero vector is near nothing.
 
         Raises:
