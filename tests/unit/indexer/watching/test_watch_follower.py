@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from everfind_core.model import Folder, FolderStarted, IndexReport, IndexRequest
 from everfind_core.ports import EventSink
 from everfind_indexer.engine import IndexEngine
 from everfind_indexer.watching import Follower, Pace, listening, places
+from everfind_indexer.watching.pending import WHOLE_FOLDER_PATHS
 from tests.support.indexing import Workspace
 
 QUICK = Pace(quiet=0.2, pause=0.1, many=50, longest=2.0, rescan=600.0, poll=0.5, first_retry=0.1)
@@ -33,6 +35,8 @@ class Following:
         self.requests: list[IndexRequest] = []
         self.reports: list[IndexReport | EverfindError] = []
         self.fail: list[Exception] = []
+        self.may_run = threading.Event()
+        self.may_run.set()
         self._engine = self.workspace.engine()
         self._followers: list[Follower] = []
 
@@ -50,6 +54,7 @@ class Following:
 
     def index(self, request: IndexRequest, on_event: EventSink, **options: object) -> IndexReport:
         self.requests.append(request)
+        assert self.may_run.wait(PATIENCE)
         if self.fail:
             raise self.fail.pop(0)
         return self._engine.index(request, on_event, **options)  # type: ignore[arg-type]  # passed on
@@ -74,6 +79,11 @@ class Following:
         """Until the follower has taken in whatever it heard of."""
         time.sleep(0.6)  # as long as a change may take to be heard
         self.until(self._is_current)
+
+    def waiting(self) -> int:
+        """How many changes the follower has heard of and not taken in."""
+        state = read_watch_state(self.workspace.settings.index_directory)
+        return sum(state.pending.values()) if state else 0
 
     def _is_current(self) -> bool:
         state = read_watch_state(self.workspace.settings.index_directory)
@@ -122,15 +132,20 @@ def test_it_catches_up_and_follows_single_files(watched: Following) -> None:
     assert all(request.paths for request in watched.requests[1:])
 
 
-def test_a_burst_is_one_run(watched: Following) -> None:
-    """However long it takes to write: only its pauses begin a run."""
-    watched.start(pace=Pace(quiet=4.0, pause=4.0, longest=600.0))
-    watched.until_current()
-    for n in range(3_000):
-        watched.write(f"d{n % 30}/{n}.txt", f"text {n}\n")
-    watched.until(lambda: len(watched.paths()) == 3_000)
-    watched.until_current()
-    assert len(watched.requests) == 2
+@pytest.mark.parametrize("count", [WHOLE_FOLDER_PATHS // 2, WHOLE_FOLDER_PATHS + 200])
+def test_a_burst_is_one_run(watched: Following, count: int) -> None:
+    """What is written while a run is under way waits for the next, which takes in all of it."""
+    names = [f"{n}.txt" for n in range(count)]
+    watched.may_run.clear()
+    watched.start()
+    watched.until(lambda: len(watched.requests) == 1)
+    for name in names:
+        watched.write(name, f"text {name}\n")
+    watched.until(lambda: watched.waiting() >= count)
+    watched.may_run.set()
+    watched.until(lambda: len(watched.requests) > 1)
+    assert set(watched.requests[1].paths) == (set(names) if count <= WHOLE_FOLDER_PATHS else set())
+    watched.until(lambda: watched.paths() == sorted(names))
 
 
 def test_rules_are_read_again_when_they_change(watched: Following, tmp_path: Path) -> None:
