@@ -24,51 +24,73 @@ if TYPE_CHECKING:
     import lance
 
 WARM = 200
+FOLLOWED = 80
 QUESTIONS = 100
 ROUNDS = 5
 
 
 def measure(*, quick: bool = False) -> Iterator[Figure]:
-    """Replace one file after the other, each in a commit with its upkeep, as saves do."""
+    """Replace one file after the other, each in a commit with its upkeep, as saves do; a searcher follows the last."""
     chunks, edits = (2_000, 300) if quick else (20_000, 2_000)
     with tempfile.TemporaryDirectory() as scratch:
         soaked, fresh = Path(scratch) / "soaked", Path(scratch) / "fresh"
         for directory in (soaked, fresh):
             directory.mkdir()
-        files, growth, cpu = _soak(soaked, chunks // CHUNKS_A_FILE, edits)
-        _write(fresh, list(files.values()))
-        _let_old_versions_go(soaked, exact=False)
-        saved = _cpu_ratio(open_reader(soaked), open_reader(fresh))
+        saves = Saves(soaked, chunks // CHUNKS_A_FILE)
+        growth, cpu = saves.soak(edits - FOLLOWED)
+        reader = saves.followed(FOLLOWED)
+        _write(fresh, list(saves.files.values()))
+        readers = reader, open_reader(fresh)
+        saved = _cpu_ratio(*readers)
         _let_old_versions_go(soaked, exact=True)
         segments = max(len(index.segments) for index in _table(soaked).describe_indices())
         ratio = _bytes(soaked) / _bytes(fresh)
         yield Figure(f"{edits:,} saves at {chunks:,} chunks: bytes, to a fresh index", ratio, "ratio", 1.5)
         yield Figure("segments of the search structure with most", segments, "", 8, note=f"a save: CPU {cpu:.0f} ms")
         yield Figure("resident memory of the writer, to that after the first", growth, "ratio", 1.05)
-        readers = open_reader(soaked), open_reader(fresh)
         same = _same_answers(*readers)
         yield Figure(f"of {QUESTIONS} full-text answers, those that are the same", same, "", QUESTIONS, at_most=False)
         yield Figure("CPU of a search by words after the last save, to a fresh index", saved, "ratio", 1.1)
         yield Figure("the same after a look at whole folders", _cpu_ratio(*readers), "ratio", 1.1)
 
 
-def _soak(directory: Path, count: int, edits: int) -> tuple[dict[int, FileChunks], float, float]:
-    """The files as they are in the end, how the memory grew, and the CPU milliseconds of a save."""
-    chance = np.random.default_rng(3)
-    files = {number: file_of(number, chance) for number in range(count)}
-    _write(directory, list(files.values()))
-    writer = open_writer(directory, DIMENSIONS)
-    process, warm, cpus = psutil.Process(), 0.0, []
-    for edit in range(edits):
-        number = int(chance.integers(count))
-        files[number] = file_of(number, chance, mark=f"saved{edit}")
+class Saves:
+    """A made-up corpus in a table, one file of which is saved after the other. ``files`` are as they are now."""
+
+    def __init__(self, directory: Path, count: int) -> None:
+        self._directory = directory
+        self._chance = np.random.default_rng(3)
+        self.files = {number: file_of(number, self._chance) for number in range(count)}
+        _write(directory, list(self.files.values()))
+        self._writer = open_writer(directory, DIMENSIONS)
+        self._saved = 0
+
+    def soak(self, edits: int) -> tuple[float, float]:
+        """How the memory grew after the first saves, and the CPU milliseconds of a save."""
+        process, warm, cpus = psutil.Process(), 0.0, []
+        for edit in range(edits):
+            cpus.append(1e3 * self._save())
+            if edit == WARM - 1:
+                warm = float(process.memory_info().rss)
+        return process.memory_info().rss / warm, statistics.median(cpus)
+
+    def followed(self, edits: int) -> ChunkReader:
+        """A searcher that was asked after each of so many saves."""
+        reader = open_reader(self._directory)
+        for terms in _questions()[:edits]:
+            self._save()
+            reader.lexical(terms, 50, Filters())
+        return reader
+
+    def _save(self) -> float:
+        """The processor seconds that it took."""
+        number = int(self._chance.integers(len(self.files)))
+        self._saved += 1
+        self.files[number] = file_of(number, self._chance, mark=f"saved{self._saved}")
         start = time.process_time()
-        writer.replace([files[number]])
-        writer.maintain(finish=True)
-        cpus.append(1e3 * (time.process_time() - start))
-        if edit == WARM - 1:
-            warm = float(process.memory_info().rss)
-    return files, process.memory_info().rss / warm, statistics.median(cpus)
+        self._writer.replace([self.files[number]])
+        self._writer.maintain(finish=True)
+        return time.process_time() - start
 
 
 def _let_old_versions_go(directory: Path, *, exact: bool) -> None:

@@ -87,11 +87,31 @@ def test_rows_in_memory_give_what_the_file_gives(directory: Path, writer: ChunkW
         writer.maintain(finish=turn % 2 == 0)
         version = memory._newest()
         memory._resident.load(version)
+        memory._resident.regroup(version)
         assert memory._resident.whole(version) is not None
         for where in (EVERYTHING, Filters(include=("1*",)), Filters(exclude=("2",))):
             nearest = [with_vectors(reader.semantic(unit(turn), 20, where)) for reader in (memory, none)]
             assert nearest[0] == nearest[1]
             assert memory.lexical(["w1", "w2"], 20, where) == none.lexical(["w1", "w2"], 20, where)
+
+
+def test_after_any_save_scores_are_those_of_a_fresh_index(
+    directory: Path, writer: ChunkWriter, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What was replaced counts in no statistic, before any look at whole folders."""
+    files = {n: file("f", f"{n}", *random_texts(3, n)) for n in range(20)}
+    writer.replace(list(files.values()))
+    for n in range(8):
+        files[n] = file("f", f"{n}", *random_texts(3, 100 + n))
+        writer.replace([files[n]])
+        writer.maintain(finish=True)
+    fresh = tmp_path_factory.mktemp("fresh")
+    with contextlib.closing(open_writer(fresh, DIMENSIONS, StoreBackend.SQLITE)) as rebuilt:
+        rebuilt.replace(list(files.values()))
+    for n in range(5):
+        terms = [f"w{n}", f"w{2 * n + 3}", "w7"]
+        found, wanted = (reader_of(place).lexical(terms, 20, EVERYTHING) for place in (directory, fresh))
+        assert found == wanted
 
 
 # --- upkeep -----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from everfind_searcher.store.postings import Matches
+from everfind_searcher.store.postings import Matches, Places
 
 K1: Final = np.float32(1.2)
 B: Final = np.float32(0.75)
@@ -27,6 +27,8 @@ _logarithm.argtypes = [ctypes.c_float]
 _logarithm.restype = ctypes.c_float
 
 Mask = npt.NDArray[np.bool_]
+
+Scores = npt.NDArray[np.float32]
 
 Find = Callable[[str], Matches | None]
 """Gives the rows of one fragment that a term stands in."""
@@ -45,8 +47,9 @@ class TermScorer:
         """``lengths`` are the tokens of each fragment's rows; the statistics are of those rows that are ``counted``."""
         self.starts: Sequence[int] = np.cumsum([0, *map(len, lengths)]).tolist()
         everything = _joined(lengths)
-        counted = counted & (everything > 0)
-        self._counted = None if counted.all() else counted
+        having = everything > 0
+        counted = counted & having
+        self._counted = None if counted.sum() == having.sum() else counted
         self._rows = np.float32(counted.sum())
         total = np.float32(everything[counted].sum())
         average = total / self._rows if self._rows else _ONE
@@ -61,36 +64,46 @@ class TermScorer:
                 return cls(lengths, counted)
         return None
 
-    def best(
-        self, finds: Sequence[Find], tokens: Sequence[str], passing: Mask | None, count: int
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
-        """The ``count`` rows that match ``tokens`` best, best first, and their scores.
+    def scores(self, finds: Sequence[Find], tokens: Sequence[str], passing: Mask | None) -> Scores:
+        """How well each row matches ``tokens``; 0 where it does not, or is not in ``passing``, which is all where None.
 
-        ``finds`` are of the fragments in their order. Only rows in ``passing`` are found, all where that is None.
+        ``finds`` are of the fragments in their order.
         """
         sums = np.zeros(len(self._norms), np.float32)
         for token in tokens:
             if (found := self._gather(finds, token)) is not None:
-                rows, counts = found
-                sums[rows] += self._weight(rows) * ((K1 + _ONE) * counts / (counts + self._norms[rows]))
+                rows, counts, left_out = found
+                weight = self._weight(rows, left_out)
+                sums[rows] += weight * ((K1 + _ONE) * counts / (counts + self._norms[rows]))
         if passing is not None:
             sums *= passing
-        return _highest(sums, count)
+        return sums
 
-    def _gather(self, finds: Sequence[Find], token: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]] | None:
-        found = [(start, *one) for start, find in zip(self.starts, finds, strict=False) if (one := find(token))]
+    def _gather(self, finds: Sequence[Find], token: str) -> tuple[npt.NDArray[np.intp], Scores, int] | None:
+        found = [(start, one) for start, find in zip(self.starts, finds, strict=False) if (one := find(token))]
         if not found:
             return None
-        rows = np.concatenate([places.astype(np.intp) + start for start, places, _ in found])
-        return rows, np.concatenate([counts.astype(np.float32) for _, _, counts in found])
+        rows = [_moved(one.places, start) for start, one in found]
+        counts = [one.counts.astype(np.float32) for _, one in found]
+        left_out = sum(one.left_out for _, one in found)
+        if len(found) == 1:
+            return rows[0], counts[0], left_out
+        return np.concatenate(rows), np.concatenate(counts), left_out
 
-    def _weight(self, rows: npt.NDArray[np.intp]) -> np.float32:
-        """The inverse document frequency of a term that stands in these rows."""
-        frequency = np.float32(len(rows) if self._counted is None else self._counted[rows].sum())
+    def _weight(self, rows: npt.NDArray[np.intp], left_out: int) -> np.float32:
+        """The inverse document frequency of a term that stands in these rows, and in some that nobody looks for."""
+        frequency = np.float32(len(rows) + left_out if self._counted is None else self._counted[rows].sum())
         return np.float32(_logarithm((self._rows - frequency + _HALF) / (frequency + _HALF) + _ONE))
 
 
-def _highest(sums: npt.NDArray[np.float32], count: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+def _moved(places: Places, start: int) -> npt.NDArray[np.intp]:
+    rows = places.astype(np.intp)
+    if start:
+        rows += start
+    return rows
+
+
+def highest(sums: Scores, count: int) -> tuple[npt.NDArray[np.intp], Scores]:
     """The places of the ``count`` highest sums above zero, highest first, and those."""
     rows = np.flatnonzero(sums > 0)  # most are 0, and a partition is slow where many are equal
     scores = sums[rows]

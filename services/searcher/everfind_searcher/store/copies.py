@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -35,8 +35,9 @@ class Copy:
     chunks: Sequence[StoredChunk]
     vectors: VectorsInMemory
     postings: Postings | None
-    size: int
-    """In bytes."""
+    """None where they are not known, or were joined with others."""
+    column_bytes: int
+    """What all else of the rows takes as it was read."""
 
     @classmethod
     def of(
@@ -46,16 +47,23 @@ class Copy:
         postings: Postings,
         column_bytes: int,
     ) -> Copy:
-        """A copy that stays; ``stored`` are zero where a row has no vector, ``column_bytes`` are all else as read."""
-        vectors = ShortenedVectors.of(stored)
-        size = column_bytes + ROW_BYTES * len(chunks) + vectors.nbytes + postings.nbytes
-        return cls(chunks, vectors, postings, size)
+        """A copy that stays; ``stored`` are zero where a row has no vector."""
+        return cls(chunks, ShortenedVectors.of(stored), postings, column_bytes)
+
+    def without_postings(self) -> Copy:
+        """The same rows, their postings left out."""
+        return replace(self, postings=None)
 
     @classmethod
     def transient(cls, stored: Stored) -> Copy:
         """The vectors of some rows alone, for one question."""
-        vectors = transient(stored)
-        return cls((), vectors, None, vectors.nbytes)
+        return cls((), transient(stored), None, 0)
+
+    @property
+    def size(self) -> int:
+        """What it takes in memory, in bytes."""
+        postings = 0 if self.postings is None else self.postings.nbytes
+        return self.column_bytes + ROW_BYTES * len(self.chunks) + self.vectors.nbytes + postings
 
 
 class Fragment(NamedTuple):

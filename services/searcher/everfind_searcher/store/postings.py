@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +15,17 @@ Places = npt.NDArray[np.integer]
 
 Counts = npt.NDArray[np.integer]
 Lengths = npt.NDArray[np.integer]
-Matches = tuple[Places, Counts]
-"""The rows that a term stands in, ascending, and how often it does in each."""
+
+_JOINED_AT_ONCE: Final = 1 << 19
+"""So many postings are joined at a time, about: each takes 40 bytes meanwhile."""
+
+
+class Matches(NamedTuple):
+    """The rows that a term stands in, ascending, and how often it does in each; ``left_out`` counts other such rows."""
+
+    places: Places
+    counts: Counts
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +51,41 @@ class Postings:
         return cls._by_hash(np.fromiter(map(hash, terms), np.int64, len(terms)), sizes, places, counts, lengths)
 
     @classmethod
-    def joined(cls, parts: Sequence[Postings]) -> Postings:
-        """Those of all rows of several, one after another."""
-        rows = [len(part.lengths) for part in parts]
-        firsts = np.cumsum([0, *rows])
-        return cls._by_hash(
-            np.concatenate([part.terms for part in parts]),
-            np.concatenate([np.diff(part.starts.astype(np.int64)) for part in parts]),
-            np.concatenate([part.places + first for part, first in zip(parts, firsts, strict=False)]),
-            np.concatenate([part.counts for part in parts]),
-            np.concatenate([part.lengths for part in parts]),
+    def none(cls) -> Postings:
+        """Of no rows."""
+        nothing = np.zeros(0, np.int64)
+        return cls.of((), nothing, nothing, nothing, nothing)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Renumbered], lengths: Lengths) -> Postings:
+        """Those of several parts' rows, whose new numbers ascend from part to part; ``lengths`` are by new numbers."""
+        blocks = max(1, sum(len(part.postings.places) for part in parts) // _JOINED_AT_ONCE)
+        inner = [n * (1 << 64) // blocks - (1 << 63) for n in range(1, blocks)]  # hashes spread evenly
+        cuts = [[0, *part.postings.terms.searchsorted(inner).tolist(), None] for part in parts]
+        found = [
+            cls._block([part.cut(*where) for part, where in zip(parts, both, strict=True)])
+            for both in zip(*(pairwise(cut) for cut in cuts), strict=True)
+        ]
+        ends = np.cumsum([0, *(len(block.places) for block in found)])
+        starts = [block.starts[:-1] + start for block, start in zip(found, ends, strict=False)]
+        return cls(
+            np.concatenate([block.terms for block in found]),
+            np.append(np.concatenate(starts), ends[-1]).astype(np.uint32),
+            np.concatenate([block.places for block in found]),
+            np.concatenate([block.counts for block in found]),
+            lengths.astype(np.uint32),
         )
+
+    @classmethod
+    def _block(cls, parts: Sequence[Renumbered]) -> Postings:
+        sizes = np.concatenate([np.diff(part.postings.starts.astype(np.int64)) for part in parts])
+        places = np.concatenate([part.numbers[part.postings.places] for part in parts])
+        counts = np.concatenate([part.postings.counts for part in parts])
+        if not (kept := places >= 0).all():
+            sizes = np.diff(np.append(0, np.cumsum(kept))[np.append(0, np.cumsum(sizes))])
+            places, counts = places[kept], counts[kept]
+        hashes = np.concatenate([part.postings.terms for part in parts])
+        return cls._by_hash(hashes[sizes > 0], sizes[sizes > 0], places, counts, np.zeros(0, np.uint32))
 
     @classmethod
     def _by_hash(
@@ -97,7 +132,22 @@ class Postings:
         if at == len(self.terms) or self.terms[at] != wanted:
             return None
         rows = slice(self.starts[at], self.starts[at + 1])
-        return self.places[rows], self.counts[rows]
+        return Matches(self.places[rows], self.counts[rows])
+
+
+class Renumbered(NamedTuple):
+    """The postings of rows that get new numbers: the n-th ``numbers[n]``, or none where that is below 0."""
+
+    postings: Postings
+    numbers: npt.NDArray[np.integer]
+
+    def cut(self, first: int, last: int | None) -> Renumbered:
+        """Those of its n-th to m-th term alone."""
+        own = self.postings
+        starts = own.starts[first:][: None if last is None else last - first + 1]
+        rows = slice(starts[0], starts[-1])
+        cut = Postings(own.terms[first:last], starts - starts[0], own.places[rows], own.counts[rows], own.lengths)
+        return Renumbered(cut, self.numbers)
 
 
 def _narrowed(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:

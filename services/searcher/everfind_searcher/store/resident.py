@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Final
@@ -23,6 +23,7 @@ from everfind_core.errors import EverfindError
 from everfind_core.ports import StoredChunk
 from everfind_searcher.remembered import Remembered
 from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Fragment, Version
+from everfind_searcher.store.grouped import PostingsGroup
 from everfind_searcher.store.whole import WholeVersion
 
 _VERSIONS: Final = 2
@@ -40,6 +41,8 @@ class _Held:
     """What is in memory now, and the versions of which that is all."""
 
     copies: Mapping[Fragment, Copy]
+    groups: Sequence[PostingsGroup] = ()
+    """The postings of those copies that have none."""
     wholes: Remembered[Version, WholeVersion] = field(default_factory=lambda: Remembered(_VERSIONS))
 
     def of(self, version: Version) -> Mapping[int, Copy]:
@@ -68,7 +71,8 @@ class ResidentRows:
     @property
     def size(self) -> int:
         """Bytes that the rows take."""
-        return sum(copy.size for copy in self._held.copies.values())
+        held = self._held
+        return sum(copy.size for copy in held.copies.values()) + sum(group.nbytes for group in held.groups)
 
     def follow(self, version: Version) -> None:
         """Keep up with this version: at once where few rows of it are new, else in the background.
@@ -90,7 +94,10 @@ class ResidentRows:
         return bool(copies) and len(new) <= _FEW and sum(map(version.count, new)) <= _FEW
 
     def _load_newest(self) -> None:
-        read = self.load(self._newest) if self._newest is not None else 0
+        version = self._newest
+        read = self.load(version) if version is not None else 0
+        if version is not None:
+            self._loader.submit(self.regroup, version)  # whoever waits for the rows need not wait for that
         if read >= _MANY or not self._settled:
             self._settled = True
             _leave_alone_what_is_there()
@@ -99,7 +106,8 @@ class ResidentRows:
         """Have the fragments of this version in memory, as far as they fit, and no others; gives the rows read."""
         fragments = version.fragments()
         copies = {fragment: self._held.copies[fragment] for fragment in fragments if fragment in self._held.copies}
-        self._held = _Held(copies)
+        groups = [part for part in (group.only(copies) for group in self._held.groups) if part.fragments]
+        self._held = _Held(copies, groups)
         read = 0
         for fragment in fragments:
             if fragment not in copies and self._fits(version, fragment.number):
@@ -110,8 +118,22 @@ class ResidentRows:
                 read += len(copy.chunks)
                 if self.size + copy.size <= self._limit:
                     copies = {**copies, fragment: copy}
-                    self._held = _Held(copies)
+                    self._held = _Held(copies, groups)
         return read
+
+    def regroup(self, version: Version) -> None:
+        """Let terms be found in few postings, without dead rows, where enough changed since that was done."""
+        held = self._held
+        if set(held.copies) != set(version.fragments()):
+            return  # it does not fit, or another came since
+        try:
+            whole = self.whole(version)
+        except EverfindError:
+            return  # a query meets the same error, and says so
+        groups = None if whole is None else whole.regrouped()
+        if groups is not None:
+            copies = {fragment: copy.without_postings() for fragment, copy in held.copies.items()}
+            self._held = _Held(copies, groups)
 
     def chunks(self, version: Version, addresses: Addresses) -> list[StoredChunk | None]:
         """The rows of a version at ``addresses``, None where one is not in memory."""
@@ -145,7 +167,7 @@ class ResidentRows:
 
     def _make_whole(self, version: Version, held: _Held) -> WholeVersion | None:
         spare = max(self._limit - self.size, 0) // _VERSIONS
-        made = WholeVersion.of(version, held.of(version), spare)
+        made = WholeVersion.of(version, held.copies, spare, held.groups)
         if made is not None:
             held.wholes.put(version, made)
         return made

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -13,18 +14,15 @@ import numpy.typing as npt
 from everfind_core.model import Filters, Vector, Vectors
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.remembered import Remembered
-from everfind_searcher.store.best import Rows, Scored, best
-from everfind_searcher.store.bm25 import Mask, TermScorer
-from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Version
+from everfind_searcher.store.best import Rows, best
+from everfind_searcher.store.bm25 import Mask, TermScorer, highest
+from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Fragment, Version
 from everfind_searcher.store.exact import Nearest, Selection
+from everfind_searcher.store.grouped import PostingsGroup, VersionPostings
 from everfind_searcher.store.in_memory import joined
-from everfind_searcher.store.postings import Postings
 
 _FILTERS: Final = 16
 """So many filters' rows are remembered at most."""
-
-_SMALL: Final = 500
-"""Rows of fragments that are looked up in together: each costs as much as a large one, and a save adds one."""
 
 _EVERYTHING: Final = Filters()
 
@@ -45,31 +43,41 @@ class _Passing:
 class WholeVersion:
     """One version in memory, its rows numbered through all its fragments. Thread-safe."""
 
-    def __init__(self, version: Version, copies: Mapping[int, Copy], live: Rows, spare: int) -> None:
-        """``copies`` are all the version's fragments, ``live`` the rows of them that it has; see :meth:`of`."""
+    def __init__(
+        self, version: Version, copies: Mapping[Fragment, Copy], groups: Sequence[PostingsGroup], spare: int
+    ) -> None:
+        """``copies`` are all the version's fragments, those of the ``groups`` first; see :meth:`of`."""
         self._version = version
-        self._copies = copies
-        self._starts = _starts(copies)
-        self._chunks: Sequence[StoredChunk] = list(chain.from_iterable(copy.chunks for copy in copies.values()))
+        self._copies = list(copies.values())
+        self._numbers = [fragment.number for fragment in copies]
+        self._starts = _starts(self._copies)
+        self._chunks: Sequence[StoredChunk] = list(chain.from_iterable(copy.chunks for copy in self._copies))
         self._passing: Remembered[Filters, _Passing] = Remembered(_FILTERS)
         self._most = spare // _FILTERS
-        mask = self._mask(live)
-        self._all = _Passing(self._selections(live), None if mask.all() else mask)
-        postings = _postings(copies)
-        self._finds = [one.find for one in postings]
-        self._scorer = TermScorer.counting(version.counted(), [one.lengths for one in postings], mask)
+        rows = self._numbered(version.rows(_EVERYTHING))
+        live = self._mask(rows)
+        postings = VersionPostings.of(groups, _singles(copies, groups), live)
+        self._postings = postings
+        self._scorer = None if postings is None else TermScorer.counting(version.counted(), postings.lengths, live)
+        self._all = _Passing(self._selections(rows), None if postings is None else postings.found)
 
     @classmethod
-    def of(cls, version: Version, copies: Mapping[int, Copy], spare: int) -> WholeVersion | None:
+    def of(
+        cls, version: Version, copies: Mapping[Fragment, Copy], spare: int, groups: Sequence[PostingsGroup] = ()
+    ) -> WholeVersion | None:
         """The version of its fragments' ``copies``; None where one is missing.
 
-        What passes a filter is remembered in ``spare`` bytes: a filter in an equal share, or not at all.
+        ``groups`` have the postings that the copies do not have. What passes a filter is remembered in ``spare`` bytes:
+        a filter in an equal share, or not at all.
         """
-        numbers = [fragment.number for fragment in version.fragments()]
-        if not all(number in copies for number in numbers):
+        fragments = version.fragments()
+        if not all(fragment in copies for fragment in fragments):
             return None
-        own = {number: copies[number] for number in sorted(numbers, key=lambda one: (_is_small(copies[one]), one))}
-        return cls(version, own, _numbered(own, version.rows(_EVERYTHING)), spare)
+        own = [part for part in (group.only(set(fragments)) for group in groups) if part.fragments]
+        grouped = [fragment for group in own for fragment in group.fragments]
+        others = sorted(set(fragments).difference(grouped), key=lambda one: (-len(copies[one].chunks), one.number))
+        ordered = {fragment: copies[fragment] for fragment in (*grouped, *others)}
+        return cls(version, ordered, own, spare)
 
     def semantic(self, query: Vector, limit: int, where: Filters) -> Sequence[ScoredChunk]:
         """The nearest chunks; see the port. Exact."""
@@ -78,24 +86,32 @@ class WholeVersion:
 
     def lexical(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk] | None:
         """The best chunks by BM25, each of ``tokens`` once; None where the store counts other rows."""
-        scorer = self._scorer
-        if scorer is None:
+        if self._postings is None or self._scorer is None:
             return None
-        passing = self._that_pass(where).mask
+        scores = self._scorer.scores(self._postings.finds, tokens, self._that_pass(where).mask)
+        return best(partial(highest, scores), self._read, limit)
 
-        def find(count: int) -> Scored:
-            return scorer.best(self._finds, tokens, passing, count)
-
-        return best(find, self._read, limit)
+    def regrouped(self) -> Sequence[PostingsGroup] | None:
+        """Groups of the same rows in which terms are found sooner; None where that is not worth while."""
+        return None if self._postings is None else self._postings.regrouped()
 
     def _that_pass(self, where: Filters) -> _Passing:
         known = self._all if where == _EVERYTHING else self._passing.get(where)
         if known is None:
-            rows = _numbered(self._copies, self._version.rows(where))
+            rows = self._numbered(self._version.rows(where))
             known = _Passing(self._selections(rows), self._mask(rows))
             if known.nbytes <= self._most:
                 self._passing.put(where, known)
         return known
+
+    def _numbered(self, addresses: Addresses) -> npt.NDArray[np.int32]:
+        """The rows by their numbers, ascending."""
+        fragments = addresses >> np.uint64(OFFSET_BITS)
+        found = [np.zeros(0, np.int32)]
+        for number, start in zip(self._numbers, self._starts, strict=False):
+            places = np.sort(addresses[fragments == number] & np.uint64(OFFSETS))
+            found.append(places.astype(np.int32) + np.int32(start))
+        return np.concatenate(found)
 
     def _mask(self, rows: Rows) -> Mask:
         mask = np.zeros(self._starts[-1], dtype=bool)
@@ -104,7 +120,7 @@ class WholeVersion:
 
     def _selections(self, rows: Rows) -> Sequence[Selection]:
         borders = np.searchsorted(rows, self._starts)
-        parts = zip(self._copies.values(), self._starts, borders, borders[1:], strict=False)
+        parts = zip(self._copies, self._starts, borders, borders[1:], strict=False)
         return [
             Selection.of(copy, rows[first:last], rows[first:last] - np.int32(start))
             for copy, start, first, last in parts
@@ -118,35 +134,24 @@ class WholeVersion:
         order = np.argsort(rows)
         ascending = rows[order]
         borders = np.searchsorted(ascending, self._starts).tolist()
-        parts = zip(self._copies.values(), self._starts, borders, borders[1:], strict=False)
+        parts = zip(self._copies, self._starts, borders, borders[1:], strict=False)
         read = joined([c.vectors.floats(ascending[first:last] - start) for c, start, first, last in parts])
         found = np.empty_like(read)
         found[order] = read
         return found
 
 
-def _is_small(copy: Copy) -> bool:
-    return len(copy.chunks) <= _SMALL
+def _singles(copies: Mapping[Fragment, Copy], groups: Sequence[PostingsGroup]) -> Sequence[PostingsGroup]:
+    """Those of the copies that are in no group, in their order."""
+    grouped = {fragment for group in groups for fragment in group.fragments}
+    return [
+        PostingsGroup.single(fragment, copy.postings)
+        for fragment, copy in copies.items()
+        if fragment not in grouped and copy.postings is not None
+    ]
 
 
-def _postings(copies: Mapping[int, Copy]) -> list[Postings]:
-    """Those of each copy, of which the small ones come last: of these together."""
-    large = [copy.postings for copy in copies.values() if copy.postings and not _is_small(copy)]
-    small = [copy.postings for copy in copies.values() if copy.postings and _is_small(copy)]
-    return [*large, Postings.joined(small)] if small else large
-
-
-def _starts(copies: Mapping[int, Copy]) -> Sequence[int]:
+def _starts(copies: Iterable[Copy]) -> Sequence[int]:
     """The number of each copy's first row, and that of all rows."""
-    starts: list[int] = np.cumsum([0, *(len(copy.chunks) for copy in copies.values())]).tolist()
+    starts: list[int] = np.cumsum([0, *(len(copy.chunks) for copy in copies)]).tolist()
     return starts
-
-
-def _numbered(copies: Mapping[int, Copy], addresses: Addresses) -> npt.NDArray[np.int32]:
-    """The rows by their numbers, ascending."""
-    fragments = addresses >> np.uint64(OFFSET_BITS)
-    found = [np.zeros(0, np.int32)]
-    for number, start in zip(copies, _starts(copies), strict=False):
-        places = np.sort(addresses[fragments == number] & np.uint64(OFFSETS))
-        found.append(places.astype(np.int32) + np.int32(start))
-    return np.concatenate(found)

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everfind_searcher.store.bm25 import TermScorer, tokens_of
-from everfind_searcher.store.postings import Postings
+from everfind_searcher.store import postings as postings_module
+from everfind_searcher.store.bm25 import TermScorer, highest, tokens_of
+from everfind_searcher.store.postings import Postings, Renumbered
 
 WORDS = st.lists(st.sampled_from(["one", "two", "three", "zwölf", "十三", "x" * 40]), max_size=300)
 FRAGMENTS = st.lists(st.lists(WORDS, max_size=8), min_size=1, max_size=4)
@@ -46,17 +47,28 @@ def test_each_term_is_found_where_it_stands(rows: list[list[str]]) -> None:
     for term in {word for row in rows for word in row}:
         found = postings.find(term)
         assert found is not None
-        places, counts = (column.tolist() for column in found)
+        assert found.left_out == 0
+        places, counts = found.places.tolist(), found.counts.tolist()
         assert dict(zip(places, counts, strict=True)) == {n: c for n, r in enumerate(rows) if (c := Counter(r)[term])}
         assert places == sorted(places)
 
 
-@given(FRAGMENTS)
-def test_joined_postings_are_those_of_all_rows(fragments: list[list[list[str]]]) -> None:
-    joined = Postings.joined([inverted(rows) for rows in fragments])
-    wanted = inverted([row for rows in fragments for row in rows])
+@given(FRAGMENTS, st.data(), st.booleans())
+def test_joined_postings_are_those_of_all_rows_that_are_not_left_out(
+    fragments: list[list[list[str]]], data: st.DataObject, in_parts: bool
+) -> None:
+    rows = [row for fragment in fragments for row in fragment]
+    kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))), dtype=bool)
+    numbers = np.split(np.where(kept, np.cumsum(kept) - 1, -1), np.cumsum([len(one) for one in fragments])[:-1])
+    wanted = inverted([row for row, there in zip(rows, kept.tolist(), strict=True) if there])
+    with pytest.MonkeyPatch.context() as patch:
+        if in_parts:
+            patch.setattr(postings_module, "_JOINED_AT_ONCE", 100)
+        parts = [Renumbered(inverted(own), new) for own, new in zip(fragments, numbers, strict=True)]
+        joined = Postings.joined(parts, wanted.lengths)
     for name in ("terms", "starts", "places", "counts", "lengths"):
         assert getattr(joined, name).tolist() == getattr(wanted, name).tolist()
+        assert getattr(joined, name).dtype == getattr(wanted, name).dtype
 
 
 @given(FRAGMENTS, st.data(), st.integers(1, 40))
@@ -69,7 +81,7 @@ def test_the_best_rows_are_those_of_the_formula(
     query = ["two", "zwölf", "nowhere", "one"]
     mask = np.array(live, dtype=bool) & np.array(passing, dtype=bool)
     scorer = TermScorer([one.lengths for one in postings], np.array(live, dtype=bool))
-    found, scores = scorer.best([one.find for one in postings], query, mask, count)
+    found, scores = highest(scorer.scores([one.find for one in postings], query, mask), count)
     wanted = bm25(rows, live, query)
     matching = sorted((score for score, there in zip(wanted, mask, strict=False) if there and score > 0), reverse=True)
     assert scores.tolist() == pytest.approx(matching[:count], rel=1e-4)

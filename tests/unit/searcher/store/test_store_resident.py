@@ -8,6 +8,7 @@ import shutil
 import threading
 import time
 import tracemalloc
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from everfind_core.index.store_backends import StoreBackend
 from everfind_core.index.store_schema import TABLE_DIRECTORY, VECTOR
 from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.index.vector_types import VectorType
@@ -25,12 +27,16 @@ from everfind_core.model import FileRef, Filters
 from everfind_core.ports import ChunkWriter, FileChunks
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
+from everfind_searcher.store.bm25 import Find, Mask, Scores, TermScorer
 from everfind_searcher.store.copies import Addresses, Version
 from everfind_searcher.store.filters import condition
+from everfind_searcher.store.grouped import PostingsGroup
 from everfind_searcher.store.lance_version import LanceVersion
+from everfind_searcher.store.postings import Matches
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import vectors
 from everfind_searcher.store.snapshot import LanceSnapshot
+from everfind_searcher.store.sqlite.snapshot import SqliteSnapshot
 from tests.support.store_samples import DIMENSIONS, EVERYTHING, file, places, random_texts, unit, with_vectors
 
 FILTERS = (
@@ -98,7 +104,7 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
     directory = tmp_path_factory.mktemp("edited")
     writer = open_writer(directory, DIMENSIONS)
     choose = random.Random(seed)
-    kept, empty = ResidentRows(MUCH), ResidentRows(0)
+    kept, grouped, empty = ResidentRows(MUCH), ResidentRows(MUCH), ResidentRows(0)
     versions: list[tuple[lance.LanceDataset, list[object]]] = []
     for kind in ["replace", *kinds, "save"]:
         edit(writer, kind, choose)
@@ -111,12 +117,17 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
         assert whole is not None
         if kind in ("save", "exact"):
             assert whole.lexical(["w1"], 20, EVERYTHING) is not None
+        grouped.load(version)
+        assert stored == answers(snapshot_of(dataset, grouped, directory))
+        grouped.regroup(version)
+        assert stored == answers(snapshot_of(dataset, grouped, directory))
         for n, where in enumerate(FILTERS):
             exact = [found.score for found in snapshot_of(dataset, kept, directory).semantic(unit(n), 20, where)]
             assert exact == pytest.approx(nearest(dataset, unit(n), where)[:20], abs=1e-3)
         versions.append((dataset, stored))
         for old, expected in versions[-2:]:
             assert expected == answers(snapshot_of(old, kept, directory))
+            assert expected == answers(snapshot_of(old, grouped, directory))
 
 
 def test_rows_in_memory_are_not_read_again(directory: Path, writer: ChunkWriter) -> None:
@@ -272,6 +283,67 @@ def test_memory_follows_what_is_replaced_and_lets_go_of_it(directory: Path, writ
     dataset = open_dataset(directory)
     [found] = snapshot_of(dataset, resident, directory).lexical(["two"], 5, EVERYTHING)
     assert found.chunk.text == "two"
+
+
+@pytest.mark.parametrize("backend", list(StoreBackend))
+def test_after_many_saves_a_term_is_looked_up_as_in_a_fresh_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: StoreBackend
+) -> None:
+    """In one place for all rows, in which no dead ones are; and without a mask over all of them."""
+    writer = open_writer(tmp_path, DIMENSIONS, backend)
+    writer.replace([file("f", f"{n}", *random_texts(10, n)) for n in range(60)])
+    writer.maintain(finish=True)
+    reader = open_reader(tmp_path, backend=backend)
+    resident = ResidentRows(MUCH)
+    looked_up: list[int] = []
+    masks: list[object] = []
+    for turn in range(12):
+        writer.replace([file("f", f"{turn}", *random_texts(10, 100 + turn))])
+        writer.maintain(finish=True)
+        snapshot = reader.snapshot()
+        assert isinstance(snapshot, LanceSnapshot | SqliteSnapshot)
+        resident.load(snapshot._version)
+        resident.regroup(snapshot._version)
+    monkeypatch.setattr(reader, "_resident", resident)
+    find, scores = PostingsGroup.find, TermScorer.scores
+
+    def finding(group: PostingsGroup, term: str) -> Matches | None:
+        found = find(group, term)
+        looked_up.append(0 if found is None else len(found.places))
+        return found
+
+    def scoring(scorer: TermScorer, finds: Sequence[Find], tokens: Sequence[str], passing: Mask | None) -> Scores:
+        masks.append(passing)
+        return scores(scorer, finds, tokens, passing)
+
+    writer.replace([file("f", f"{n}", *random_texts(10, n)) for n in range(20, 30)])
+    writer.maintain(finish=True)
+    snapshot = reader.snapshot()
+    assert isinstance(snapshot, LanceSnapshot | SqliteSnapshot)
+    resident.load(snapshot._version)
+    resident.regroup(snapshot._version)
+    monkeypatch.setattr(PostingsGroup, "find", finding)
+    monkeypatch.setattr(TermScorer, "scores", scoring)
+    found = reader.lexical(["w0"], 1_000, EVERYTHING)
+    assert looked_up == [len(found)]
+    assert masks == [None]
+    writer.close()
+
+
+def test_what_is_said_to_be_in_memory_is_what_it_takes_in_groups(directory: Path, writer: ChunkWriter) -> None:
+    for start in (0, 50):
+        writer.replace([file("f", f"{n}", *random_texts(20, n, words=150)) for n in range(start, start + 50)])
+    version = LanceVersion(open_dataset(directory), directory)
+    resident = ResidentRows(MUCH)
+    tracemalloc.start()
+    resident.load(version)
+    before = resident.size
+    resident.regroup(version)
+    gc.collect()
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert resident.size == pytest.approx(before, rel=0.05)
+    assert taken == pytest.approx(resident.size, rel=0.25)
 
 
 def test_a_row_deleted_since_is_still_there_for_an_older_snapshot(directory: Path, writer: ChunkWriter) -> None:

@@ -14,7 +14,7 @@ from everfind_core.index.vector_codec import VectorCodec, decoded
 from everfind_core.model import FileRef, Filters, Vector, Vectors
 from everfind_core.ports import ScoredChunk, StoredChunk
 from everfind_searcher.store.best import Rows, Scored, best
-from everfind_searcher.store.bm25 import tokens_of
+from everfind_searcher.store.bm25 import Scores, highest, tokens_of
 from everfind_searcher.store.copies import OFFSETS
 from everfind_searcher.store.exact import Selection, asked_vector, nearest_of_parts
 from everfind_searcher.store.resident import ResidentRows
@@ -67,7 +67,8 @@ class SqliteSnapshot:
         found = None if whole is None else whole.lexical(tokens, limit, where)
         if found is not None:
             return found
-        return best(lambda count: self._score(TERMS, tokens, count, where), self._chunks, limit)
+        scores = self._scores(TERMS, tokens, where)
+        return best(lambda count: self._highest(scores, count), self._chunks, limit)
 
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         """A file's chunks in order, vectors and terms included; empty if the store has none."""
@@ -98,17 +99,21 @@ class SqliteSnapshot:
         wanted = tokens_of(tokens)
         if limit < 1 or not wanted:
             return ()
-        addresses, _ = self._score(NAMES, wanted, limit, where)
+        addresses, _ = self._highest(self._scores(NAMES, wanted, where), limit)
         found = self._read(addresses, "text, symbols")
         return sorted(found, key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
 
-    def _score(self, field: int, tokens: Sequence[str], count: int, where: Filters) -> Scored:
+    def _scores(self, field: int, tokens: Sequence[str], where: Filters) -> Scores:
+        """Of all rows, numbered through all fragments."""
         passing = np.concatenate([np.zeros(0, bool), *self._version.passing(where).values()])
         numbers = list(self._version.parts)
         with self._version.reading() as db:
             finds = [partial(stored_postings, db, number, field) for number in numbers]
-            rows, scores = self._version.scorer(field).best(finds, tokens, passing, count)
-        return self._version.addresses(rows), scores
+            return self._version.scorer(field).scores(finds, tokens, passing)
+
+    def _highest(self, scores: Scores, count: int) -> Scored:
+        rows, chosen = highest(scores, count)
+        return self._version.addresses(rows), chosen
 
     def _selections(self, where: Filters) -> Iterator[Selection]:
         """The rows that pass, with their vectors: of one fragment at a time."""

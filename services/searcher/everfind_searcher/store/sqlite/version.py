@@ -193,7 +193,7 @@ def stored_postings(db: sqlite3.Connection, fragment: int, field: int, token: st
     """The rows of a fragment that a token stands in; None if none does."""
     statement = "SELECT data FROM postings WHERE fragment = ? AND field = ? AND term = ?"
     found = db.execute(statement, (fragment, field, token)).fetchone()
-    return None if found is None else unpack_postings(found[0])
+    return None if found is None else Matches(*unpack_postings(found[0]))
 
 
 def _postings(db: sqlite3.Connection, fragment: int, lengths: npt.NDArray[np.uint32]) -> Postings:
