@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 from everfind_core.errors import ArchiveUnusableError, StorageError, StorageFullError
 from everfind_core.files.parsed_json import OTHER_SHAPE, convert, parse_json
 from everfind_core.files.whole import is_disk_full, replaced
-from everfind_core.index.directory import storage_error
+from everfind_core.index.json_files import storage_error
 from everfind_core.index.manifest import Manifest, check_format
 from everfind_core.index.written_files import digest_of, new_digest
 from everfind_core.model import Folder

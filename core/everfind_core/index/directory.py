@@ -1,29 +1,20 @@
 """The index directory: what an index was made of, and how a reader finds the current one.
 
-Where everything lies in it: :mod:`everfind_core.index.names`. JSON files are replaced whole (write beside, then
-rename), so a reader sees the old or the new one.
+Where everything lies in it: :mod:`everfind_core.index.names`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from everfind_core.errors import (
-    EverfindError,
-    IndexDamagedError,
-    IndexMissingError,
-    StorageError,
-    StorageFullError,
-)
-from everfind_core.files.parsed_json import convert, parse_json
+from everfind_core.errors import EverfindError, IndexDamagedError, IndexMissingError, StorageError
 from everfind_core.files.paths import encode_os_path, printable
-from everfind_core.files.whole import is_disk_full, replace_file
+from everfind_core.index.json_files import damaged, decoded, read_json, storage_error, write_json
 from everfind_core.index.manifest import FORMAT, Manifest, check_format
 from everfind_core.index.names import (
     CACHE_TAG,
@@ -48,8 +39,6 @@ GENERATIONS_PER_INDEX = 10**9
 
 CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55\n"
 """Tells backup programs and other walks that this can be made again (bford.info/cachedir)."""
-
-REPAIR_HINT = "Run `everfind doctor --repair`: it keeps what is whole, indexes the rest again, and then swaps."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +96,15 @@ class IndexLocation:
             IndexMissingError: the index is gone: another took its place.
             IndexDamagedError: the coverage cannot be read.
         """
-        found = _read_json(self.directory / COVERAGE)
+        found = read_json(self.directory / COVERAGE)
         if found is None and not self.directory.is_dir():
             raise missing(self.directory)
-        return IndexCoverage() if found is None else _decoded(self.directory / COVERAGE, found, IndexCoverage)
+        return IndexCoverage() if found is None else decoded(self.directory / COVERAGE, found, IndexCoverage)
 
     def read_calibration(self) -> Calibration | None:
         """The model's noise on it; None if it was never measured."""
-        found = _read_json(self.directory / CALIBRATION)
-        return None if found is None else _decoded(self.directory / CALIBRATION, found, Calibration)
+        found = read_json(self.directory / CALIBRATION)
+        return None if found is None else decoded(self.directory / CALIBRATION, found, Calibration)
 
     def write_calibration(self, calibration: Calibration) -> None:
         """Keep the model's noise on it."""
@@ -186,7 +175,7 @@ def current_index(index_directory: Path) -> IndexLocation:
     while (location := read_location(directory)) is None:
         before, directory = directory, _answering(index_directory)
         if directory == before:  # another did not take its place meanwhile
-            raise _damaged(directory / MANIFEST)
+            raise damaged(directory / MANIFEST)
     return location
 
 
@@ -208,7 +197,7 @@ def of_current(index_directory: Path, read: Callable[[IndexLocation], T]) -> T:
 
 def _answering(index_directory: Path) -> Path:
     """The directory that the pointer names. Raises as :func:`current_index`."""
-    pointer = _read_json(index_directory / POINTER)
+    pointer = read_json(index_directory / POINTER)
     if pointer is None:
         raise IndexMissingError(
             f"there is no index in {index_directory}",
@@ -216,7 +205,7 @@ def _answering(index_directory: Path) -> Path:
         )
     name = pointer.get("index")
     if not isinstance(name, str) or not name.isdecimal():
-        raise _damaged(index_directory / POINTER)
+        raise damaged(index_directory / POINTER)
     return index_directory / INDEXES / name
 
 
@@ -227,11 +216,11 @@ def read_location(directory: Path) -> IndexLocation | None:
         IndexDamagedError: the manifest cannot be read.
         IndexIncompatibleError: a newer everfind made it.
     """
-    found = _read_json(directory / MANIFEST)
+    found = read_json(directory / MANIFEST)
     if found is None:
         return None
     check_format(directory, found)
-    return IndexLocation(directory, _decoded(directory / MANIFEST, found, Manifest))
+    return IndexLocation(directory, decoded(directory / MANIFEST, found, Manifest))
 
 
 def backend_of(directory: Path) -> StoreBackend:
@@ -320,7 +309,7 @@ def make_current(index_directory: Path, location: IndexLocation) -> None:
     """
     pointer = {"format": FORMAT, "index": location.directory.name}
     with contextlib.suppress(IndexDamagedError):
-        if _read_json(index_directory / POINTER) == pointer:
+        if read_json(index_directory / POINTER) == pointer:
             return
     write_json(index_directory / POINTER, pointer)
 
@@ -330,61 +319,9 @@ def missing(directory: Path) -> IndexMissingError:
     return IndexMissingError(f"there is no index in {directory}", hint="Run `everfind index`.")
 
 
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Replace a JSON file whole.
-
-    Raises:
-        StorageError: the directory cannot be written.
-    """
-    try:
-        replace_file(path, json.dumps(value, ensure_ascii=True, separators=(",", ":")), mode=0o644)
-    except OSError as error:
-        raise storage_error(error, path.parent) from error
-
-
-def storage_error(error: OSError, place: Path) -> StorageError:
-    """The storage error that stands for an error of the operating system at ``place``."""
-    if is_disk_full(error):
-        return StorageFullError(
-            f"no space left in {place}", hint="Free some space, or set `index_dir` to another disk; then run it again."
-        )
-    why = error.strerror or str(error)
-    return StorageError(
-        f"the index in {place} cannot be read or written: {why}",
-        hint="Check its owner and mode, or set `index_dir` elsewhere.",
-    )
-
-
 def _next_directory(index_directory: Path) -> Path:
     taken = [int(path.name) for path in index_directories(index_directory)]
     return index_directory / INDEXES / f"{max(taken, default=0) + 1:06d}"
-
-
-def _read_json(path: Path) -> dict[str, Any] | None:
-    try:
-        found = parse_json(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise StorageError(
-            f"cannot read {path}: {error.strerror}", hint="Check owner and mode of the index directory."
-        ) from error
-    except ValueError as error:
-        raise _damaged(path) from error
-    if not isinstance(found, dict):
-        raise _damaged(path)
-    return found
-
-
-def _decoded(path: Path, found: dict[str, Any], kind: type[T]) -> T:
-    try:
-        return convert(found, kind)
-    except (TypeError, ValueError) as error:
-        raise _damaged(path) from error
-
-
-def _damaged(path: Path) -> EverfindError:
-    return IndexDamagedError(f"the index is damaged: {path} cannot be read", hint=REPAIR_HINT)
 
 
 def indexed_folders(index_dir: Path) -> tuple[Folder, ...]:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from everfind_core.errors import EverfindError, IndexLockedError, StorageError
-from everfind_core.index.directory import missing, storage_error
+from everfind_core.index.directory import missing
+from everfind_core.index.json_files import storage_error
 from everfind_core.index.sqlite_schema import DATABASE
 from everfind_core.index.store_errors import damaged
 

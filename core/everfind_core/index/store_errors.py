@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from everfind_core.errors import IndexDamagedError
-from everfind_core.index.directory import REPAIR_HINT
+from everfind_core.index.json_files import REPAIR_HINT
 
 LIBRARY_ERRORS: Final = (OSError, ValueError, RuntimeError, NotImplementedError)
 """What lance and Arrow raise; Arrow's own errors are subclasses."""

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from everfind_core.files.locks import is_locked, try_file_lock
 from everfind_core.files.parsed_json import convert, parse_json
 from everfind_core.files.whole import replace_file
-from everfind_core.index.directory import storage_error
+from everfind_core.index.json_files import storage_error
 from everfind_core.index.names import WATCH_LOCK
 from everfind_core.model import Coverage
 

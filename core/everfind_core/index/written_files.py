@@ -21,7 +21,7 @@ from typing import Final
 from everfind_core.errors import IndexDamagedError
 from everfind_core.files.parsed_json import OTHER_SHAPE, parse_json
 from everfind_core.files.whole import replace_file
-from everfind_core.index.directory import REPAIR_HINT, storage_error
+from everfind_core.index.json_files import REPAIR_HINT, storage_error
 from everfind_core.index.store_schema import MANIFEST_SUFFIX
 
 WRITTEN: Final = "written.json"

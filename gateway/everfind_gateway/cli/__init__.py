@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report_usage(error)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
-    except Exception as error:
+    except Exception as error:  # a fault of ours is one sentence, too
         return report_fault(error)
     if code == INTERRUPTED:
         note("everfind: interrupted")

@@ -20,7 +20,7 @@ import platformdirs
 
 from everfind_core.errors import WorkspaceNotFoundError
 from everfind_core.folder_rules import check_name
-from everfind_core.index.directory import storage_error
+from everfind_core.index.json_files import storage_error
 from everfind_core.model import Folder
 from everfind_gateway.config import files as config_files
 from everfind_gateway.config.files import SettingsFile

@@ -75,7 +75,7 @@ class BackgroundRun:
             with corpus.call(self._cancel) as opened:
                 run(opened, [request], Call(corpus, cancel=self._cancel, progress=self._progress), self._hear)
             self.done_at = time.monotonic()
-        except Exception as error:
+        except Exception as error:  # raised where it is waited for
             self._error = error
             if self._words_answer.is_set() and not isinstance(error, CancelledError):
                 _log.warning("the index run for codebase_search ended: %s", _words(error))

@@ -94,7 +94,7 @@ class Threads:
             try:
                 call.cancel.check()
                 outcome.append(work(call))
-            except Exception as error:
+            except Exception as error:  # raised where it is waited for
                 failure.append(error)
 
         try:

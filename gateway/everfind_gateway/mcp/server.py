@@ -129,7 +129,7 @@ class _Handlers:
                 result = await self._run_tool(context, params.name, params.arguments or {})
         except EverfindError as error:
             return _failed(sentence(error))
-        except Exception as error:
+        except Exception as error:  # whatever it is, the agent gets an answer and the log the trace
             _log.exception("tool %r failed", params.name)
             fault = f"a fault of everfind ({type(error).__name__})"
             return _failed(f"{params.name} failed by {fault}; the server's log has the details")
@@ -258,7 +258,7 @@ class _Handlers:
                 return await self._run(asked, work)
         except EverfindError as error:
             raise _protocol_error(error) from None
-        except Exception as error:
+        except Exception as error:  # likewise
             _log.exception("reading a resource failed")
             raise MCPError(
                 code=types.INTERNAL_ERROR,

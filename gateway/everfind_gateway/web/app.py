@@ -116,7 +116,7 @@ class _Calls:
             return JSONResponse(await self._run(request.path_params["name"], await _body(request)))
         except EverfindError as error:
             return _failure(error)
-        except Exception as error:
+        except Exception as error:  # whatever it is, the page gets an answer and the log the trace
             _log.exception("%s failed", request.url.path)
             message = f"a fault of everfind ({type(error).__name__}); the server's log has the details"
             return _failure(InternalError(message))

@@ -182,7 +182,7 @@ class Handlers:
         except asyncio.CancelledError:
             code = grpc.StatusCode.CANCELLED
             raise
-        except Exception:
+        except Exception:  # whatever it is, the caller gets an answer and the log the trace
             code = grpc.StatusCode.INTERNAL
             _log.exception("unexpected fault in %s", name)
             fault = InternalError(

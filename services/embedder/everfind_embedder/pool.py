@@ -179,7 +179,7 @@ class BatchPool(Generic[ItemT]):
         started = time.perf_counter()
         try:
             self._work(items)
-        except BaseException as error:
+        except BaseException as error:  # raised in the threads of those who wait
             if len(wanted) > 1:  # what one call brought fails no other
                 for share in wanted:
                     self._run([share])

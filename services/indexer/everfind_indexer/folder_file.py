@@ -14,7 +14,8 @@ from everfind_core.files.parsed_json import OTHER_SHAPE, convert, parse_json
 from everfind_core.files.paths import encode_os_path
 from everfind_core.files.whole import FileStamp, file_stamp
 from everfind_core.folder_rules import new_name
-from everfind_core.index.directory import indexed_folders, write_json
+from everfind_core.index.directory import indexed_folders
+from everfind_core.index.json_files import write_json
 from everfind_core.index.names import FOLDERS
 from everfind_core.model import Folder
 

@@ -218,7 +218,7 @@ class IndexRuns:
         except EverfindError as error:
             record.interrupted = self._closed and isinstance(error, CancelledError)
             ended = _failed(record.run, _stopping() if record.interrupted else error)
-        except Exception:
+        except Exception:  # whatever it is, who waits for the run hears that it ended
             _log.exception("unexpected fault in run %s", record.run.id)
             fault = InternalError("the indexer failed at this run", hint="Its log has the details.")
             ended = _failed(record.run, fault)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from everfind_core.errors import EverfindError, IndexMissingError
-from everfind_core.index.directory import storage_error, write_json
+from everfind_core.index.json_files import storage_error, write_json
 from everfind_core.index.names import INDEXES, POINTER
 from everfind_core.index.object_place import ObjectPlace
 from everfind_core.index.published import PUBLISHED, Published, decoded

@@ -49,7 +49,7 @@ def _answer(question: dict[str, object], questions: IO[bytes]) -> Extracted | Re
         return Refused(error.reason, error.message)
     except MemoryError:
         return Refused(SkipReason.OVER_LIMIT, f"reading it takes more than {MEMORY_BYTES >> 20:,} MiB of memory")
-    except Exception as error:
+    except Exception as error:  # the libraries raise whatever a broken document makes them stumble over
         return Refused(SkipReason.EXTRACTION_FAILED, _told(error))
     if not document.text or document.text.isspace():
         return Refused(SkipReason.NO_TEXT, "it holds no text")

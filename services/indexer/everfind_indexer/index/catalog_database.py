@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from everfind_core.errors import IndexDamagedError, StorageError, StorageFullError
 from everfind_core.files.parsed_json import OTHER_SHAPE
-from everfind_core.index.directory import REPAIR_HINT
+from everfind_core.index.json_files import REPAIR_HINT
 
 T = TypeVar("T")
 

@@ -19,7 +19,8 @@ from typing import Any
 from everfind_core.causes import cause
 from everfind_core.errors import IndexDamagedError
 from everfind_core.index.archive import FILES, Header, members_of, write_archive
-from everfind_core.index.directory import REPAIR_HINT, IndexLocation, of_current, storage_error
+from everfind_core.index.directory import IndexLocation, of_current
+from everfind_core.index.json_files import REPAIR_HINT, storage_error
 from everfind_core.index.names import CALIBRATION, CATALOG, COVERAGE, INDEXES
 from everfind_indexer.index.catalog import Catalog
 from everfind_indexer.index.document_lives import fate_text

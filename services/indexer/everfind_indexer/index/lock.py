@@ -17,7 +17,7 @@ from everfind_core.errors import IndexLockedError
 from everfind_core.files.locks import try_lock
 from everfind_core.files.parsed_json import OTHER_SHAPE, parse_json
 from everfind_core.files.paths import printable
-from everfind_core.index.directory import storage_error
+from everfind_core.index.json_files import storage_error
 from everfind_core.index.names import LOCK
 
 POLL_SECONDS = 0.1

@@ -17,7 +17,8 @@ from typing import Any, Final
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import IndexDamagedError, IndexMissingError, StorageError
 from everfind_core.files.parsed_json import OTHER_SHAPE, parse_json
-from everfind_core.index.directory import REPAIR_HINT, IndexLocation, current_index, storage_error, write_json
+from everfind_core.index.directory import IndexLocation, current_index
+from everfind_core.index.json_files import REPAIR_HINT, storage_error, write_json
 from everfind_core.index.names import INDEXES, PUBLISHER
 from everfind_core.index.object_place import ObjectPlace
 from everfind_core.index.published import KEPT_SECONDS, PUBLISHED, SIDECARS, Published, decoded

@@ -20,8 +20,8 @@ from everfind_core.index.directory import (
     index_directories,
     missing,
     read_location,
-    storage_error,
 )
+from everfind_core.index.json_files import storage_error
 from everfind_core.index.manifest import Recipe, check_recipe
 from everfind_core.index.names import CALIBRATION, CATALOG, COVERAGE, INDEXES
 from everfind_core.index.store_schema import TABLE_DIRECTORY

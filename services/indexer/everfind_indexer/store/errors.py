@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from everfind_core.errors import EverfindError, IndexLockedError, StorageError
-from everfind_core.index.directory import storage_error
+from everfind_core.index.json_files import storage_error
 from everfind_core.index.store_errors import LIBRARY_ERRORS, damaged, panics_are_damage, said, system_error
 
 _CONFLICT = re.compile(r"commit conflict|concurrent (?:commit|transaction)|too much contention", re.IGNORECASE)

@@ -30,22 +30,16 @@ import lance
 
 from everfind_core.index.store_schema import (
     BITMAP_COLUMNS,
-    BITS,
     BTREE_COLUMNS,
-    METRIC,
-    PARTITIONS,
     TERMS,
     TOKEN_COLUMNS,
-    TOKENS,
     VECTOR,
     index_name,
-    lance_compares,
 )
+from everfind_indexer.store.search_structures import create_index, has_vector
 
 if TYPE_CHECKING:
     from lance.lance.indices import IndexDescription
-
-    from everfind_core.index.vector_codec import VectorCodec
 
 FRAGMENT_ROWS: Final = 20_000
 """Rows that fragments are joined to, and the most that wait for a segment during a run."""
@@ -70,53 +64,6 @@ KEEP_SECONDS: Final = 600.0
 
 CLEANUP_SECONDS: Final = 60.0
 """How often one writer looks for versions to remove: that stats a file a version, and where there are some reads it."""
-
-
-def create_indices(dataset: lance.LanceDataset, codec: VectorCodec) -> None:
-    """Create the search structures that the table, whose vectors are stored by ``codec``, does not have yet."""
-    present = {index.name for index in dataset.describe_indices()}
-    vectors = (VECTOR,) if lance_compares(codec) else ()
-    for column in (*BTREE_COLUMNS, *BITMAP_COLUMNS, *TOKEN_COLUMNS, *vectors):
-        if index_name(column) not in present:
-            _create_index(dataset, column)
-
-
-def _create_index(dataset: lance.LanceDataset, column: str) -> None:
-    """In one commit; in place of the one that is there, if any."""
-    name = index_name(column)
-    if column in BTREE_COLUMNS:
-        dataset.create_scalar_index(column, "BTREE", name=name)
-    elif column in BITMAP_COLUMNS:
-        dataset.create_scalar_index(column, "BITMAP", name=name)
-    elif column in TOKEN_COLUMNS:
-        _create_token_index(dataset, column)
-    else:
-        dataset.create_index(
-            column,
-            "IVF_RQ",
-            name=name,
-            metric=METRIC,
-            num_partitions=PARTITIONS,
-            num_bits=BITS,
-            replace=True,
-            train=_has_vector(dataset),
-        )
-
-
-def _create_token_index(dataset: lance.LanceDataset, column: str) -> None:
-    """Tokens come normalised from one function for both sides: nothing may change, split or drop them here."""
-    dataset.create_scalar_index(
-        column,
-        "INVERTED",
-        name=index_name(column),
-        base_tokenizer="whitespace",
-        lower_case=False,
-        ascii_folding=False,
-        stem=False,
-        remove_stop_words=False,
-        max_token_length=None,
-        with_position=False,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +174,7 @@ class Layout:
 def _can_learn(dataset: lance.LanceDataset, index: IndexDescription, rows: dict[int, int]) -> bool:
     if index.name != index_name(VECTOR) or any(f in rows for segment in index.segments for f in segment.fragment_ids):
         return True
-    return _has_vector(dataset)
-
-
-def _has_vector(dataset: lance.LanceDataset) -> bool:
-    found: int = dataset.scanner(columns=[TOKENS], filter=f"{VECTOR} IS NOT NULL", limit=1).to_table().num_rows
-    return found > 0
+    return has_vector(dataset)
 
 
 def keep_up(dataset: lance.LanceDataset) -> bool:
@@ -320,7 +262,7 @@ def _make_anew(dataset: lance.LanceDataset, columns: Collection[str]) -> None:
     """The search structures of these columns, where they hold rows of fragments that are gone."""
     layout = replace(Layout.of(dataset), indices=tuple(dataset.describe_indices()))  # without vectors, too
     for index in layout.naming_gone(columns):
-        _create_index(dataset, *index.field_names)
+        create_index(dataset, *index.field_names)
     refresh(dataset)
 
 

@@ -42,6 +42,7 @@ from everfind_indexer.store.errors import store_errors
 from everfind_indexer.store.integrity import check_files, referenced, settle_written
 from everfind_indexer.store.memory import release_unused
 from everfind_indexer.store.schema import restated, table_schema, to_files, to_table, vectors_there
+from everfind_indexer.store.search_structures import create_indices
 
 _KEYS_A_SCAN: Final = 1_000
 _INDEX_CACHE_BYTES: Final = 8 << 20
@@ -69,7 +70,7 @@ class LanceChunkWriter:
             self._dataset = self._open()
             self._written = settle_written(self._dataset, self._directory, self._table, self._written)
             self._noted_version = self._dataset.version
-            maintenance.create_indices(self._dataset, codec)
+            create_indices(self._dataset, codec)
             maintenance.refresh(self._dataset)
 
     def replace(self, files: Sequence[FileChunks]) -> None:

@@ -23,9 +23,8 @@ from everfind_core.index.directory import (
     create_index,
     current_index,
     make_current,
-    storage_error,
-    write_json,
 )
+from everfind_core.index.json_files import storage_error, write_json
 from everfind_core.index.manifest import FORMAT, Manifest, Recipe
 from everfind_core.model import Coverage, Folder, ModelInfo
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from everfind_core.errors import IndexIncompatibleError
-from everfind_core.index.directory import storage_error
+from everfind_core.index.json_files import storage_error
 from everfind_core.index.manifest import REBUILD_HINT
 from everfind_core.index.sqlite_files import sqlite_errors
 from everfind_core.index.sqlite_schema import (
