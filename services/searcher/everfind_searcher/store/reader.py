@@ -72,6 +72,7 @@ class LanceChunkReader(SnapshotReader):
         check_written(self._directory, self._table)
         self._remote = WhileUnchanged(self._directory / REMOTE, partial(remote_table, self._directory))
         self._session = _session()
+        self._accounted = _STALE_BYTES
         self._listing: Listing | None = None
         self._opened = self._open()
 
@@ -125,11 +126,15 @@ class LanceChunkReader(SnapshotReader):
             return self._opened
 
     def _holds_gone_versions(self) -> bool:
-        """Whether caches hold more than the table can account for: what each commit replaces stays there unasked."""
+        """Whether caches hold more than the table can account for: what each commit replaces stays there unasked.
+
+        What it can account for is looked up once they hold more than they might before: there are thousands of files.
+        """
         held = self._session.size_bytes()
-        if held <= _STALE_BYTES or remote_table(self._directory):
+        if held <= self._accounted or remote_table(self._directory):
             return False
-        return held > _STALE_BYTES + bytes_below(self._table)
+        self._accounted = _STALE_BYTES + bytes_below(self._table)
+        return held > self._accounted
 
     def _newest_file(self) -> tuple[int, VersionFile | None]:
         """The newest version by the files' names, and that file; -1 where there is none."""

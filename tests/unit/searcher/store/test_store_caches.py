@@ -43,7 +43,14 @@ def test_caches_are_emptied_of_what_is_gone(
 def test_a_table_as_large_as_its_caches_keeps_them(
     writer: ChunkWriter, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    weighed: list[Path] = []
+
+    def bytes_below(table: Path) -> int:
+        weighed.append(table)
+        return 1 << 30
+
     monkeypatch.setattr(reader_module, "_STALE_BYTES", 1)
-    monkeypatch.setattr(reader_module, "bytes_below", lambda _table: 1 << 30)
+    monkeypatch.setattr(reader_module, "bytes_below", bytes_below)
     sizes = cached(writer, directory)
     assert sizes[0] < sizes[-1] // 4
+    assert len(weighed) == 1, "not at each version: that looks at every file of the table"
