@@ -79,6 +79,15 @@ def test_alone_in_a_batch_in_any_order_and_concurrently(embedder: OnnxEmbedder, 
         assert distances(together[::2], vectors).max() <= 1e-5
 
 
+@pytest.mark.parametrize("length", [4, 30, 100])
+def test_a_vector_is_the_same_in_half_precision_whatever_shares_its_run(embedder: OnnxEmbedder, length: int) -> None:
+    """Numbers of a vector are below one half, where half precision has steps of 1e-4 or less."""
+    chance = np.random.default_rng(length)
+    sequences = [chance.integers(1_000, 29_000, length) for _ in range(max(2, RUN_TOKENS // length))]
+    alone = np.concatenate([embedder.embed_tokens([one]) for one in sequences])
+    np.testing.assert_allclose(embedder.embed_tokens(sequences), alone, rtol=0, atol=1e-5)
+
+
 def test_tokens_and_text_give_the_same_vector(embedder: OnnxEmbedder, reference_texts: list[str]) -> None:
     texts = [text for text in reference_texts if len(embedder.tokenizer().encode(text)) <= 254][:20]
     ids = [embedder.tokenizer().encode(text).ids for text in texts]
