@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from everfind_core.chunking.headed import Heading, Places, TableRows, headed, is_blank
 from everfind_core.chunking.structure import BLANK, Structure, column_of
@@ -23,13 +23,22 @@ _UNDERLINE_LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
 _DELIMITER = re.compile(r"(?:([-.=*_+/])\1{3,}|--|[|,:!]={3,}|`{3,})[ \t]*$")
 _FENCE = re.compile(r"(```+)[\w+-]+[ \t]*$")
 _ATTRIBUTE = re.compile(r"\[[^\]]*\][ \t]*$|\.[^\s.].*$|\[\[.+\]\][ \t]*$|//(?!/)")
+_DEFINED = re.compile(r":(?P<name>\w[\w-]*):[ \t]+(?P<value>\S.*?)[ \t]*$")
+_REFERENCE = re.compile(r"\{(?P<name>\w[\w-]*)\}")
 _ITEM_START = re.compile(r"\s*(?:[-*.]{1,5}|\d{1,3}\.|<\d+>|<\.>)\s|\s*\S.*(?:::|;;)(?:\s|$)")
 
 
 def analyse(lines: Sequence[str]) -> Structure:
     """The structure of AsciiDoc ``lines``."""
     found = _Blocks(lines)
-    return headed(found.strengths, found.headings, found.tables)
+    defined = {match["name"]: match["value"] for line in lines if (match := _DEFINED.match(line))}
+    headings = [heading._replace(title=_resolved(heading.title, defined)) for heading in found.headings]
+    return headed(found.strengths, headings, found.tables)
+
+
+def _resolved(title: str, defined: Mapping[str, str]) -> str:
+    """A title with the values of the attributes that it refers to, where the document defines them."""
+    return _REFERENCE.sub(lambda match: defined.get(match["name"], match[0]), title)
 
 
 class _Blocks:

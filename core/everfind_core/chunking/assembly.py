@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -100,18 +100,25 @@ class Assembly:
         overlap = int(self.source.first_token[first] - self.source.first_token[start])
         ids = self.source.ids(start, last)
         piece = _Piece(start, first, last, text, len(ids), ids, overlap)
-        return self._chunk(self._without_code(piece), context)
+        return self._chunk(self._said(piece), context)
 
-    def _without_code(self, piece: _Piece) -> _Piece:
-        """``piece`` with its words alone to embed, if there are enough of them, but fewer than tokens of code."""
-        source, code = self.source, self.structure.code
-        said = [line for line in range(piece.start, piece.last + 1) if line not in code]
-        if not code or len(said) > piece.last - piece.start:
+    def _said(self, piece: _Piece) -> _Piece:
+        """``piece`` with what of it is embedded: no furniture of pages, and no code that would drown its words.
+
+        Code does where there are enough words, but fewer than tokens of code.
+        """
+        lines = range(piece.start, piece.last + 1)
+        said = [line for line in lines if line not in self.structure.furniture]
+        words = [line for line in said if line not in self.structure.code]
+        if len(words) < len(said) and FEWEST_WORDS <= len(self._ids(words)) < piece.tokens / 2:
+            said = words
+        ids = self._ids(said)
+        if len(said) == len(lines) or not len(ids):
             return piece
-        ids = np.concatenate([source.ids(line, line) for line in said]) if said else piece.ids[:0]
-        if len(ids) < FEWEST_WORDS or 2 * len(ids) >= piece.tokens:
-            return piece
-        return replace(piece, ids=ids, said="\n".join(source.lines[line] for line in said))
+        return replace(piece, ids=ids, said="\n".join(self.source.lines[line] for line in said))
+
+    def _ids(self, lines: Sequence[int]) -> TokenIds:
+        return np.concatenate([self.source.ids(line, line) for line in lines]) if lines else self._encoded("")
 
     def _overlap_start(self, first: int, earliest: int, room: int) -> int:
         """The line from which a chunk repeats what stands before it: whole lines of the same section, never all."""

@@ -47,7 +47,7 @@ _BY_LANGUAGE: dict[tuple[LineKind, str], Analyser] = {
 class TextChunker:
     """Cuts prose, markup, code and configuration by their lines (:class:`everfind_core.ports.Chunker`)."""
 
-    revision = "lines-7"
+    revision = "lines-8"
 
     def chunk(self, document: Document, tokenizer: Tokenizer, limits: ChunkLimits) -> Sequence[Chunk]:
         """The chunks of ``document`` in line order; every line that is not blank is in one.

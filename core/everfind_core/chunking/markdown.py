@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from everfind_core.chunking.headed import headed
 from everfind_core.chunking.markdown_lines import Kind, Lines
+from everfind_core.chunking.markdown_titles import plain_title
 from everfind_core.chunking.structure import BLANK, MAX_STRENGTH, Structure, column_of
 
 _FRONT_MATTER_LINES = 200
@@ -38,7 +39,8 @@ def analyse(lines: Sequence[str]) -> Structure:
     preamble = front_matter(lines)
     found = Lines(lines, preamble)
     code = frozenset(n for n, kind in enumerate(found.kinds) if n >= preamble and kind in _CODE)
-    structure = headed(_strengths(lines, found.kinds), found.headings, found.tables, preamble=preamble)
+    headings = [heading._replace(title=plain_title(heading.title)) for heading in found.headings]
+    structure = headed(_strengths(lines, found.kinds), headings, found.tables, preamble=preamble)
     return replace(structure, code=code)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from everfind_core.chunking.headed import Heading, headed, is_blank
 from everfind_core.chunking.structure import BLANK, Structure, column_of
@@ -43,7 +44,21 @@ def analyse(lines: Sequence[str]) -> Structure:
             headings.append(heading)
             number = heading.last
         number += 1
-    return headed(strengths, with_title(lines, headings))
+    return replace(headed(strengths, with_title(lines, headings)), furniture=_furniture(lines, strengths))
+
+
+def _furniture(lines: Sequence[str], strengths: Sequence[int]) -> frozenset[int]:
+    """The last line of each page, and the first of the next."""
+    found: set[int] = set()
+    ended = False
+    for number, strength in enumerate(strengths):
+        if strength == BLANK:
+            continue
+        ends = bool(_PAGE_END.match(lines[number]))
+        if ends or (ended and strength == _PAGE):
+            found.add(number)
+        ended = ends
+    return frozenset(found)
 
 
 def _is_indented(lines: Sequence[str]) -> bool:

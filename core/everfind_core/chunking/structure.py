@@ -43,7 +43,8 @@ class Structure:
     line ``trail_lines[i]`` up to the next. ``label_lines`` (ascending) and ``labels`` say where headings, definitions
     and keys start, comments and decorators before them included; their own lines are not enclosed by them.
     ``preamble`` is the number of leading lines (front matter) that stand apart. ``by_column``: a label encloses only
-    lines that start right of it. ``code`` are lines of code among prose, with the marks around it.
+    lines that start right of it. ``code`` are lines of code among prose, with the marks around it,
+    ``furniture`` those that a page has at its head and foot.
     """
 
     strengths: Sequence[int]
@@ -54,6 +55,7 @@ class Structure:
     preamble: int = 0
     by_column: bool = False
     code: frozenset[int] = frozenset()
+    furniture: frozenset[int] = frozenset()
 
     def trail_at(self, line: int, column: int) -> Trail:
         """The labels that enclose ``line`` (from 0), whose text starts at ``column``."""

@@ -250,3 +250,24 @@ def test_the_code_of_a_notebook_is_embedded() -> None:
     document = Document(text, LineKind.MARKDOWN, "python", extracted_from="notebook")
     (chunk,) = TextChunker().chunk(document, WordTokenizer(), ChunkLimits(300, 400, 0))
     assert chunk.embedded_text == text
+
+
+def test_asciidoc_titles_have_the_values_of_attributes() -> None:
+    text = "= The {product} Guide\n:product: Harbour\n:empty:\n\n== Installing {product} on {os}\n"
+    assert titles(asciidoc.analyse(text.split("\n"))) == [(1, "The Harbour Guide"), (2, "Installing Harbour on {os}")]
+
+
+PAGE_BREAK = "\n\n\nLindqvist             Experimental             [Page 1]\n\f\nRFC 8801    Parcels    May 2021\n\n"
+
+
+def test_what_stands_on_every_page_of_an_rfc_is_not_embedded() -> None:
+    text = f"1.  Introduction\n\n   A sentence that goes on{PAGE_BREAK}   on the next page.\n"
+    (chunk,) = cut(text, LineKind.PROSE)
+    assert chunk.text == text.rstrip("\n")
+    assert " ".join(chunk.embedded_text.split()) == "1. Introduction A sentence that goes on on the next page."
+
+
+def test_a_row_after_a_page_break_is_embedded_where_no_page_ends() -> None:
+    text = "1.  Values\n\n   These:\n\f\n   one      two\n"
+    (chunk,) = cut(text, LineKind.PROSE)
+    assert chunk.embedded_text == chunk.text
