@@ -16,6 +16,9 @@ STATED = "this_is"
 DATELINE = "dateline"
 """The key of a short line that has a date and no key, or of the date in an RFC's right column."""
 
+YES = frozenset({"true", "yes", "on"})
+"""What says of a flag, as in ``archived: true``, that it is set."""
+
 _ID_KEY = re.compile(r"[a-z]{2,6}|[a-z]{2,6}_(?:number|id)|request_for_comments")
 _ID_VALUE = re.compile(r"\W{0,2}[A-Za-z]{0,6}[-_# ]?\d{1,6}\b")
 
@@ -40,8 +43,12 @@ class Header:
 
 
 def is_wanted(key: str, value: str, vocabulary: Vocabulary) -> bool:
-    """Whether a field says something of interest: its key is known, or it names a number, as in ``PEP: 8``."""
-    return vocabulary.role(key) is not None or key in vocabulary.statuses or _names_number(key, value)
+    """Whether a field says something of interest: its key is known, or it names a number, as in ``PEP: 8``.
+
+    A line ``Archived: …`` speaks of the document, whatever follows; ``Draft: …`` only if that is *true*.
+    """
+    flag = key in vocabulary.statuses or (vocabulary.status_of_flag(key) and value.strip().lower() in YES)
+    return vocabulary.role(key) is not None or bool(flag) or _names_number(key, value)
 
 
 def _names_number(key: str, value: str) -> bool:

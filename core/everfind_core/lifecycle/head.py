@@ -36,6 +36,9 @@ _DELIMITERS = re.compile(r"[ \t]*[|+](?=.*[-=]{2})[ \t:|+=-]*$")
 _ROW = re.compile(r"[ \t]*[a-z]?\|(?!===)(?P<cells>.+)$")
 _LIST_TABLE = re.compile(r"[ \t]*\*[ \t]+-[ \t]+(?P<key>.+)$")
 _MARKS = " \t*_`~"
+_HTML_LINK = re.compile(r"<a\s[^<>]*?href=\"(?P<target>[^\"<>]+)\"[^<>]*>(?P<text>[^<>]*)</a>", re.IGNORECASE)
+_TAG = re.compile(r"</?(?!(?:s|del)\b)[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
+"""Without those of what is struck out: that does not count."""
 _COLUMNS = re.compile(r"(?<=\S)[ \t]{3,}.*$")
 _BESIDE = re.compile(r"[ \t]+[|·•][ \t]+")
 _RIGHT = re.compile(r"\S[ \t]{3,}(?P<right>\S.*)$|^[ \t]{24,}(?P<alone>\S.*)$")
@@ -194,7 +197,7 @@ class Head:
         self._header.fields.append(HeaderField(key, value.strip(), number, number))
 
     def _add(self, key: str, said: Sequence[str], first: int, last: int) -> None:
-        key, value = normal(key.strip(_MARKS)), "\n".join(part for part in said if part).removesuffix("-->").strip()
+        key, value = normal(key.strip(_MARKS)), _untagged("\n".join(part for part in said if part))
         if value and is_wanted(key, value, self._vocabulary):
             self._header.fields.append(HeaderField(key, value, first, last))
 
@@ -202,6 +205,12 @@ class Head:
 def _cells(line: str) -> list[str]:
     match = _ROW.match(line)
     return [cell.strip(_MARKS) for cell in match["cells"].strip().removesuffix("|").split("|")] if match else []
+
+
+def _untagged(value: str) -> str:
+    """A value without the tags of HTML; a link is one of Markdown."""
+    linked = _HTML_LINK.sub(r"[\g<text>](\g<target>)", value.removesuffix("-->"))
+    return _TAG.sub("", linked).strip()
 
 
 def _left(line: str) -> str:

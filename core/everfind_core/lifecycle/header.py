@@ -19,7 +19,8 @@ _XML_CHARACTERS = 10_000
 
 _TOP_KEY = re.compile(r"(?P<key>[\"']?[^\W\d_][\w .-]{0,39}?[\"']?)[ \t]*[:=](?:[ \t]+|$|(?=[\"'\[]))(?P<value>.*)$")
 _COMMENT = re.compile(r"[ \t]+#(?!\d).*$")  # "#12" is how people write a number, although YAML reads a comment
-_BLOCK = frozenset({">", "|", ">-", "|-", ">+", "|+"})
+_FOLDED = frozenset({">", ">-", ">+"})
+_BLOCK = _FOLDED | {"|", "|-", "|+"}
 _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w-]{1,30})>")
 _ATTRIBUTE = re.compile(r"\b(?P<key>obsoletes|number)=\"(?P<value>[^\"]{1,300})\"")
 _TAG = re.compile(r"<[^<>]+>")
@@ -81,9 +82,11 @@ def _top_level(lines: Sequence[str], start: int, end: int, vocabulary: Vocabular
             continue
         while number < end and (lines[number][:1] in (" ", "\t", "]") or lines[number].startswith("- ")):
             number += 1
-        own = "" if match["value"].strip() in _BLOCK else _plain(match["value"])
+        block = match["value"].strip()
+        own = "" if block in _BLOCK else _plain(match["value"])
         more = (_plain(line.strip().removeprefix("- ")) for line in lines[first + 1 : number])
-        key, value = normal(match["key"].strip("\"'")), "\n".join(part for part in (own, *more) if part.strip("[]"))
+        joint = " " if block in _FOLDED else "\n"
+        key, value = normal(match["key"].strip("\"'")), joint.join(part for part in (own, *more) if part.strip("[]"))
         if is_wanted(key, value, vocabulary):
             yield HeaderField(key, value, first, number - 1)
 

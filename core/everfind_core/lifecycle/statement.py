@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from everfind_core.lifecycle.dates import iso_date
-from everfind_core.lifecycle.fields import DATELINE, SENTENCE, STATED, Header, HeaderField
+from everfind_core.lifecycle.fields import DATELINE, SENTENCE, STATED, YES, Header, HeaderField
 from everfind_core.lifecycle.header import read_header, read_xml, read_yaml
 from everfind_core.lifecycle.sentences import INSTEAD
 from everfind_core.lifecycle.vocabulary import Role, Vocabulary, normal
@@ -34,7 +34,6 @@ _NOTHING = frozenset(
 _DATES = (Role.DATE, Role.UPDATED, Role.CREATED, Role.STATUS, DATELINE)
 """What gives a document's date, the first of them that is there."""
 
-_YES = frozenset({"true", "yes", "on"})
 _NUMBER = re.compile(r"\W{0,2}(?P<series>[A-Za-z]{2,8})?[-_# ]{0,2}(?P<number>\d{1,6})\b")
 _LEADING_NUMBER = re.compile(r"(?:(?P<series>[A-Za-z]{2,8})[-_ #]?)?0*(?P<number>\d{1,6})(?=\W|_|$)")
 _DATED = re.compile(r"\d{4}[-_.]?\d{2}[-_.]?\d{2}(?!\d)|(?:19|20)\d\d[-_.]\d\d?(?!\d)")
@@ -147,8 +146,8 @@ class _Said:
                 self.superseded_by.append(field.value)
         elif field.key in (STATED, DATELINE):
             self._take_aside(field)
-        elif field.key in vocabulary.statuses:
-            self._take_flag(field, vocabulary)
+        elif flag := vocabulary.status_of_flag(field.key):
+            self._take_flag(field, flag)
         elif match := _NUMBER.match(field.value):
             series = match["series"] or _series_of(field.key)
             self.numbers.append((series.lower(), int(match["number"])))
@@ -163,11 +162,11 @@ class _Said:
             self.stage = self.stage or first
             self.superseded_by += [second] if _is_reference(second) else []
 
-    def _take_flag(self, field: HeaderField, vocabulary: Vocabulary) -> None:
+    def _take_flag(self, field: HeaderField, status: str) -> None:
         """``archived: true``, or the day since when."""
         date = iso_date(field.value) if _DATED.match(field.value) else ""
-        if date or field.value.strip().lower() in _YES:
-            self.status = self.status or vocabulary.statuses[field.key]
+        if date or field.value.strip().lower() in YES:
+            self.status = self.status or status
         if date:
             self.dates.setdefault(Role.STATUS, date)
 

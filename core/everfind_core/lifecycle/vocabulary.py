@@ -55,6 +55,7 @@ _NOT_YET: Final = (
     "draft proposed proposal provisional review in_review under_review pending open idea wip deferred dormant stagnant "
     "postponed planned experimental"
 )
+_DRAFT: Final = "draft"
 _OVER: Final = "closed"
 _IN_FORCE: Final = (
     "accepted approved active final implemented implementable adopted stable current living decided done complete "
@@ -86,6 +87,10 @@ class Vocabulary:
     in_force: frozenset[str] = frozenset(_IN_FORCE.split())
     over: frozenset[str] = frozenset(_OVER.split())
     extra: tuple[str, ...] = ()
+
+    def status_of_flag(self, key: str) -> str:
+        """The status of a document with ``key: true``, as in ``archived: true``; none if the key is no such."""
+        return _DRAFT if key == _DRAFT else self.statuses.get(key, "")
 
     @classmethod
     def with_words(cls, words: Iterable[str], *, field: str = "lifecycle_words") -> Vocabulary:

@@ -412,3 +412,30 @@ def test_any_text_can_be_read(text: str) -> None:
         read = read_document("a/1-b.md", Document(text, kind, language), DEFAULT_VOCABULARY)
         if read is not None:
             assert all(0 <= line <= text.count("\n") for line in read.lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "by"),
+    [
+        ('* Status: <span style="color:red">**Rejected**</span>', "rejected", ()),
+        ("Status: <b>Superseded</b> by ADR-7", "superseded", ("ADR-7",)),
+        ('Status: superseded by <a class="x" href="new.md">this way</a>', "superseded", ("[this way](new.md)",)),
+        ("Status: <del>Deprecated</del> Accepted", "accepted", ()),
+    ],
+)
+def test_tags_of_html_in_a_status_say_nothing(line: str, status: str, by: tuple[str, ...]) -> None:
+    said = life(f"# 3. Crates\n\n{line}\n\n## Context\n")
+    assert (said[0], said[2]) == (status, by)
+
+
+@pytest.mark.parametrize("mark", [">", ">-", ">+"])
+def test_a_folded_scalar_is_one_line(mark: str) -> None:
+    text = f"---\nstatus: {mark}\n  Superseded by\n  [the new way](new.md)\n---\n# Old\n"
+    assert life(text)[::2] == ("superseded", ("[the new way](new.md)",))
+
+
+@pytest.mark.parametrize(
+    ("line", "status"), [("draft: true", "draft"), ("draft: yes", "draft"), ("draft: false", ""), ("draft: 2", "")]
+)
+def test_a_draft_says_so(line: str, status: str) -> None:
+    assert life(f"---\n{line}\nsupersedes: old.md\n---\n# New\n")[0] == status
