@@ -41,6 +41,8 @@ class PostingsGroup:
     """How many each fragment has, dead ones too."""
     living: Postings
     dead: Postings
+    beside: npt.NDArray[np.uint32]
+    """In how many dead rows each term of the living ones stands."""
     lived: Mask
     """Of all rows, those that ``living`` has."""
 
@@ -48,7 +50,8 @@ class PostingsGroup:
     def single(cls, fragment: Fragment, postings: Postings) -> PostingsGroup:
         """One fragment with all its rows."""
         count = len(postings.lengths)
-        return cls((fragment,), (count,), postings, Postings.none(), np.ones(count, dtype=bool))
+        nothing = Postings.none()
+        return cls((fragment,), (count,), postings, nothing, postings.rows_beside(nothing), np.ones(count, dtype=bool))
 
     @classmethod
     def joined(cls, parts: Sequence[PostingsGroup], live: Mask) -> PostingsGroup:
@@ -63,7 +66,7 @@ class PostingsGroup:
     @property
     def nbytes(self) -> int:
         """What it takes in memory."""
-        return self.living.nbytes + self.dead.nbytes + self.lived.nbytes
+        return self.living.nbytes + self.dead.nbytes + self.beside.nbytes + self.lived.nbytes
 
     def only(self, fragments: Collection[Fragment]) -> PostingsGroup:
         """The part of it that is of these fragments."""
@@ -73,11 +76,11 @@ class PostingsGroup:
 
     def find(self, term: str) -> Matches | None:
         """The living rows that ``term`` stands in, and in how many dead ones it does; None if in none."""
-        living, dead = self.living.find(term), self.dead.find(term)
-        if dead is None:
-            return living
-        places, counts = (dead.places[:0], dead.counts[:0]) if living is None else living[:2]
-        return Matches(places, counts, left_out=len(dead.places))
+        number = self.living.number(term)
+        if number is not None:
+            return self.living.matches(number, int(self.beside[number]))
+        dead = self.dead.find(term)
+        return None if dead is None else Matches(dead.places[:0], dead.counts[:0], left_out=len(dead.places))
 
     @classmethod
     def _of(cls, parts: Sequence[PostingsGroup], fragments: Collection[Fragment], live: Mask) -> PostingsGroup:
@@ -91,11 +94,13 @@ class PostingsGroup:
         there = [Renumbered(part.living, one) for part, one in zip(parts, living, strict=True)]
         gone = [Renumbered(one, new) for part, new in zip(parts, dead, strict=True) for one in (part.living, part.dead)]
         chosen = [(fragment, rows) for fragment, rows in own if fragment in fragments]
+        own_rows, other_rows = Postings.joined(there, lengths), Postings.joined(gone, Postings.none().lengths)
         return cls(
             [fragment for fragment, _ in chosen],
             [rows for _, rows in chosen],
-            Postings.joined(there, lengths),
-            Postings.joined(gone, Postings.none().lengths),
+            own_rows,
+            other_rows,
+            own_rows.rows_beside(other_rows),
             live[kept],
         )
 
@@ -111,9 +116,8 @@ class VersionPostings:
         parts = self._parts()
         self.finds = [part.find for part in parts]
         self.lengths = [part.lengths for part in parts]
-        found = live[_lived(parts)]
-        self.found = None if found.all() else live
-        """The rows that a search finds; None where it meets no others."""
+        self.gone = np.flatnonzero(_lived(parts) & ~live)
+        """Dead rows that stand beside living ones."""
 
     @classmethod
     def of(cls, groups: Sequence[PostingsGroup], others: Sequence[PostingsGroup], live: Mask) -> VersionPostings | None:

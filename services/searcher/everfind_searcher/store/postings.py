@@ -125,14 +125,29 @@ class Postings:
         arrays = (self.terms, self.starts, self.places, self.counts, self.lengths)
         return sum(array.nbytes for array in arrays)
 
-    def find(self, term: str) -> Matches | None:
-        """The rows that ``term`` stands in; None if none does."""
+    def number(self, term: str) -> int | None:
+        """Which of the terms ``term`` is; None if none."""
         wanted = hash(term)
         at = int(self.terms.searchsorted(wanted))
-        if at == len(self.terms) or self.terms[at] != wanted:
-            return None
-        rows = slice(self.starts[at], self.starts[at + 1])
-        return Matches(self.places[rows], self.counts[rows])
+        return at if at < len(self.terms) and self.terms[at] == wanted else None
+
+    def matches(self, number: int, left_out: int = 0) -> Matches:
+        """The rows that the n-th term stands in."""
+        rows = slice(self.starts[number], self.starts[number + 1])
+        return Matches(self.places[rows], self.counts[rows], left_out)
+
+    def find(self, term: str) -> Matches | None:
+        """The rows that ``term`` stands in; None if none does."""
+        number = self.number(term)
+        return None if number is None else self.matches(number)
+
+    def rows_beside(self, others: Postings) -> npt.NDArray[np.uint32]:
+        """In how many rows of ``others`` each of the terms stands."""
+        found = np.zeros(len(self.terms), np.uint32)
+        both, own, their = np.intersect1d(self.terms, others.terms, assume_unique=True, return_indices=True)
+        if len(both):
+            found[own] = np.diff(others.starts.astype(np.int64))[their]
+        return found
 
 
 class Renumbered(NamedTuple):

@@ -59,7 +59,7 @@ class WholeVersion:
         postings = VersionPostings.of(groups, _singles(copies, groups), live)
         self._postings = postings
         self._scorer = None if postings is None else TermScorer.counting(version.counted(), postings.lengths, live)
-        self._all = _Passing(self._selections(rows), None if postings is None else postings.found)
+        self._all = _Passing(self._selections(rows), None)
 
     @classmethod
     def of(
@@ -89,6 +89,7 @@ class WholeVersion:
         if self._postings is None or self._scorer is None:
             return None
         scores = self._scorer.scores(self._postings.finds, tokens, self._that_pass(where).mask)
+        scores[self._postings.gone] = 0
         return best(partial(highest, scores), self._read, limit)
 
     def regrouped(self) -> Sequence[PostingsGroup] | None:
