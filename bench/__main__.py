@@ -40,6 +40,7 @@ MEASURES: dict[str, Callable[..., Iterator[Figure]]] = {
     "steady-memory": steady_memory.measure,
     "extraction": extraction.measure,
     "searching": searching.measure,
+    "million": searching.million,
     "space": space.measure,
     "stores": stores.measure,
     "capacity": capacity.measure,
