@@ -202,7 +202,7 @@ class ArchiveUnusableError(EverfindError):
 
 
 class IndexLockedError(EverfindError):
-    """Another process holds the writer's lock; the message names it."""
+    """Another process holds the writer's lock, or serves the index; the message names it."""
 
     reason = "INDEX_LOCKED"
     kind = ErrorKind.BUSY

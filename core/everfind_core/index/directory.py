@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,6 +36,7 @@ from everfind_core.model import Calibration, Coverage, Folder
 T = TypeVar("T")
 
 GENERATIONS_PER_INDEX = 10**9
+"""So many generations are left to an index where nobody knows how many it had: one that was damaged."""
 
 CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55\n"
 """Tells backup programs and other walks that this can be made again (bford.info/cachedir)."""
@@ -87,7 +88,14 @@ class IndexLocation:
     @property
     def generation_base(self) -> int:
         """What is added to the store's own count, so that generations grow over rebuilds."""
-        return (int(self.directory.name) - 1) * GENERATIONS_PER_INDEX
+        known = self.manifest.generation_base
+        return (int(self.directory.name) - 1) * GENERATIONS_PER_INDEX if known is None else known
+
+    def counting_from(self, base: int | None) -> IndexLocation:
+        """The same index, whose generations follow ``base`` from now on, by its number where that is None."""
+        manifest = replace(self.manifest, generation_base=base)
+        write_json(self.directory / MANIFEST, asdict(manifest))
+        return replace(self, manifest=manifest)
 
     def read_coverage(self) -> IndexCoverage:
         """Its coverage; empty before the first commit.

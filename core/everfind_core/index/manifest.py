@@ -38,7 +38,11 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What made an index; ``created`` is in seconds since the epoch, ``store`` is what its chunks are kept in."""
+    """What made an index; ``created`` is in seconds since the epoch, ``store`` is what its chunks are kept in.
+
+    ``generation_base`` is the last generation of the index that it took the place of, from which it counts on; None
+    where that was not known.
+    """
 
     recipe: Recipe
     model: ModelInfo
@@ -46,6 +50,7 @@ class Manifest:
     everfind_version: str
     format: int = FORMAT
     store: StoreBackend = StoreBackend.LANCEDB
+    generation_base: int | None = None
 
 
 def check_recipe(

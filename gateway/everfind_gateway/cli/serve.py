@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from everfind_core.errors import EverfindError, InvalidRequestError, UnavailableError
+from everfind_core.errors import EverfindError, IndexLockedError, InvalidRequestError, UnavailableError
 from everfind_core.files.paths import encode_os_path, printable
 from everfind_core.workspaces import is_directory
 from everfind_gateway.cli import runtime
@@ -145,17 +145,24 @@ def _run(context: typer.Context, settings: Settings, serving: ServerSettings, an
     with contextlib.ExitStack() as stack:
         stack.callback(configure_tracing("serve"))
         stack.enter_context(announcement)
-        if not announcement.first:
-            if first := server_line(settings.index_dir):  # empty while that one starts, or cannot say where it is
-                note(f"`everfind serve` runs for this corpus already: {first}; commands here go on asking that one")
-            if serving.idle_seconds:
+        if announcement.taken:
+            if serving.idle_seconds:  # started unasked, beside one that was quicker
                 return
+            raise _runs_already(server_line(settings.index_dir))
         opened = stack.enter_context(open_serving(settings, announcement.token))
         stack.enter_context(_looking_at_settings(context, settings, serving, announcement, opened.others))
         opened.own.embedder.model()
         if settings.watch:
             opened.own.follow()
         run_server(opened.services, serving, on_ready=ready)
+
+
+def _runs_already(server: str) -> IndexLockedError:
+    """``server`` is that which runs, in a few words; empty while it starts, and where it serves over TLS."""
+    return IndexLockedError(
+        f"`everfind serve` runs for this corpus already{server and ': '}{server}",
+        hint="Ask that one, or end it first: `everfind serve --stop`.",
+    )
 
 
 def _open_listed(others: OpenWorkspaces) -> None:

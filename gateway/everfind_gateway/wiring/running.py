@@ -49,10 +49,11 @@ class RunningServer:
 class Announcement:
     """Leaves word of a server that is about to run in this process; use it as a context manager.
 
-    ``first`` is whether this server is the one: of several on one index only the first is found. ``token`` is one of
-    its own unless the server has one already; ``workspace`` is what the index is called there. It ends after
-    ``idle_seconds`` without a call, or never. ``held`` is the open file with the lock (:func:`server_lock`), where who
-    started this process has handed that on.
+    ``first`` is whether this server is the one: of several on one index only the first is found. ``taken`` is whether
+    another one is, which it is not where the lock cannot be used at all. ``token`` is one of its own unless the server
+    has one already; ``workspace`` is what the index is called there. It ends after ``idle_seconds`` without a call, or
+    never. ``held`` is the open file with the lock (:func:`server_lock`), where who started this process has handed
+    that on.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Announcement:
     ) -> None:
         self.token = token or secrets.token_urlsafe(32)
         self.first = False
+        self.taken = False
         self._workspace = workspace
         self._idle_seconds = idle_seconds
         self._inherited = held
@@ -79,6 +81,7 @@ class Announcement:
         with contextlib.suppress(OSError):
             self._index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.first = self._held.enter_context(self._lock())
+            self.taken = not self.first
             if self.first:
                 (self._index_dir / FILE).unlink(missing_ok=True)  # of one that was killed: not with our lock
         return self

@@ -404,6 +404,16 @@ def test_a_run_below_a_path_prunes_only_there(workspace: Workspace) -> None:
     assert sorted(workspace.content()) == ["b/two.txt"]
 
 
+def test_a_run_below_a_path_counts_what_is_skipped_there(workspace: Workspace) -> None:
+    for name in ("a/one.txt", "a/empty.txt", "b/logo.png", "b/deep/empty.txt"):
+        (workspace.root / name).parent.mkdir(exist_ok=True)
+        (workspace.root / name).write_text("text\n" if name.endswith("one.txt") else "")
+    assert workspace.index().skipped == {"binary": 1, "empty": 2}
+    assert workspace.index(folders=("f",), below="a").skipped == {"empty": 1}
+    assert workspace.index(folders=("f",), below="b").skipped == {"binary": 1, "empty": 1}
+    assert workspace.index(folders=("f",), paths=("b/logo.png", "a")).skipped == {"binary": 1, "empty": 1}
+
+
 def test_a_missing_folder_keeps_its_chunks_and_the_others_go_on(workspace: Workspace, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

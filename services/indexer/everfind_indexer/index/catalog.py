@@ -6,6 +6,7 @@ again and found to be there already.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -222,6 +223,17 @@ class Catalog:
         """Directories of a folder that rules leave out as a whole, each with ``/`` at its end."""
         statement = "SELECT path FROM left_out WHERE folder = ? AND reason = ? AND path LIKE '%/'"
         return [path for (path,) in self._db.all(statement, [folder, SkipReason.IGNORED.value])]
+
+    def skipped(self, folder: str, below: Sequence[str] = ()) -> dict[str, int]:
+        """How much was left out of a folder (or of parts of it), by reason."""
+        if not below:
+            return dict(self.coverage(folder)[0].skipped)
+        counted: Counter[str] = Counter()
+        for where, values in _at_or_below(folder, below):
+            for table, reason in (("files", "skip"), ("left_out", "reason")):
+                statement = f"SELECT {reason}, count(*) FROM {table} WHERE {where} AND {reason} != '' GROUP BY {reason}"  # noqa: S608 - constants only
+                counted.update(dict(self._db.all(statement, values)))
+        return dict(sorted(counted.items()))
 
     def skipped_files(self, folder: str) -> list[SkippedFile]:
         """Everything left out of a folder, by path."""

@@ -140,7 +140,9 @@ def open_target(
         if target is None:
             location, notices = _created(index_directory, recipe, model, how.store)
             target = replace(stack.enter_context(opened(location, open_store)), notices=notices)
-        if not how.beside:
+        if how.beside:
+            target = replace(target, location=target.location.counting_from(last_generation(index_directory)))
+        else:
             make_current(index_directory, target.location)
         if how.reuse and current:
             target = replace(target, older=_older_store(stack, current, open_store))
@@ -148,6 +150,21 @@ def open_target(
     if how.beside:
         make_current(index_directory, target.location)
     remove_others(index_directory, target.location)
+
+
+def last_generation(index_directory: Path) -> int | None:
+    """The generation of the current index as its catalog knows it; 0 without an index, None where it cannot be told.
+
+    The store is not asked: the index may be damaged, and who writes would make anew what is missing.
+    """
+    try:
+        current = current_index(index_directory)
+        with contextlib.closing(Catalog(current.directory / CATALOG, read_only=True)) as catalog:
+            return current.generation_base + catalog.generation()
+    except IndexMissingError:
+        return 0
+    except (IndexDamagedError, IndexIncompatibleError, StorageError):
+        return None
 
 
 @contextlib.contextmanager

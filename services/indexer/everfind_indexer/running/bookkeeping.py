@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from everfind_core.errors import FolderUnusableError
@@ -130,13 +131,16 @@ class Books:
         }
         self._target.write_coverage(self._sources.by_name(), pending=pending)
 
-    def close(self, names: Sequence[str]) -> IndexReport:
-        """Publish what the run leaves, and sum it up for these folders."""
+    def close(self, names: Sequence[str], below: Sequence[str]) -> IndexReport:
+        """Publish what the run leaves, and sum it up for these folders, or for what lies ``below`` paths of them."""
         pending = {name: tally.pending for name, tally in self.tallies.items()}
-        coverage = self._target.write_coverage(self._sources.by_name(), indexed_at=time.time(), pending=pending)
+        self._target.write_coverage(self._sources.by_name(), indexed_at=time.time(), pending=pending)
+        skipped: Counter[str] = Counter()
+        for name in names:
+            skipped.update(self._target.catalog.skipped(name, below))
         return report(
             list(self.tallies.values()),
-            skipped=coverage.total(tuple(names)).skipped,
+            skipped=skipped,
             stages=self._clock.seconds,
             seconds=time.perf_counter() - self._started,
             errors=self.errors,

@@ -97,6 +97,7 @@ class Run:
         self._pipeline = self._opened_pipeline(request.concurrency or resources.concurrency)
         self._backlog = Backlog(self._target.store)
         self._finished = time.monotonic()
+        self._below = outermost((request.below,) if request.below else request.paths)
         self._has_first_pass = answers and not (request.force or request.max_files)
 
     def _opened_pipeline(self, concurrency: int) -> Pipeline:
@@ -132,7 +133,7 @@ class Run:
         with self._clock.measure(IndexStage.MAINTAIN):
             self._target.maintain(exact=not self._request.paths)
             self._keep_vectors()
-        report = self._books.close([folder.name for folder in folders])
+        report = self._books.close([folder.name for folder in folders], self._below)
         calibration = self._calibrated()
         finished = replace(report, calibration=calibration, warnings=tuple(self._books.warnings))
         self._emit(RunFinished(finished))
@@ -213,7 +214,7 @@ class Run:
 
     def _plan(self, folder: Folder) -> FolderWork:
         request, catalog = self._request, self._target.catalog
-        below = outermost((request.below,) if request.below else request.paths)
+        below = self._below
         tally = Tally(folder.name)
         with self._clock.measure(IndexStage.DISCOVER):
             found = self._sources.discover(folder, below=below, cancel=self._cancel)
@@ -233,7 +234,7 @@ class Run:
         self._pipeline.finish()
         self._books.forget_later(tally, self._books.surely_gone(work.gone, work.skipped))
         catalog.record_left_out(folder.name, work.skipped, below=work.below)
-        skipped = catalog.coverage(folder.name)[0].skipped
+        skipped = catalog.skipped(folder.name, work.below)
         deleted = 0 if tally.pending else tally.deleted
         self._emit(
             FolderFinished(

@@ -48,6 +48,9 @@ def test_generations_grow_over_rebuilds(tmp_path: Path) -> None:
     first, second = create_index(tmp_path, MANIFEST), create_index(tmp_path, MANIFEST)
     assert first.generation_base == 0
     assert second.generation_base == GENERATIONS_PER_INDEX
+    assert second.counting_from(7).generation_base == 7
+    make_current(tmp_path, second)
+    assert current_index(tmp_path).generation_base == 7
 
 
 def test_coverage_round_trips_and_sums_up(tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ def test_of_two_servers_the_first_is_found(tmp_path: Path) -> None:
         first.publish(ADDRESS)
         with Announcement(tmp_path, "d") as second:
             assert not second.publish("127.0.0.1:9")
+            assert second.taken
+        assert not first.taken
         found = running_server(tmp_path, "d")
         assert found is not None
         assert found.address == ADDRESS
@@ -122,6 +124,7 @@ def test_an_index_directory_that_cannot_be_made_announces_nothing(tmp_path: Path
     with Announcement(tmp_path / "file" / "index", "d") as announced:
         assert not announced.publish(ADDRESS)
         assert not announced.first
+        assert not announced.taken
 
 
 def test_a_lock_is_handed_on_to_the_process_that_serves(tmp_path: Path) -> None:

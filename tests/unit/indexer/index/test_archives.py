@@ -95,8 +95,10 @@ def test_an_index_is_not_replaced_unasked(made: RealIndex, archive: Path, other:
         other.import_archive(archive)
     assert "--overwrite" in caught.value.hint
     assert other.content() == before
+    generation = other.engine().status().generation
     other.import_archive(archive, overwrite=True)
     assert other.content() == made.content()
+    assert generation < other.engine().status().generation < generation + 100
 
 
 def test_a_folder_that_is_not_here_is_named(archive: Path, other: RealIndex) -> None:

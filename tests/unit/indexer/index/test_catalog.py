@@ -92,6 +92,9 @@ def test_coverage_counts_files_and_what_was_left_out(tmp_path: Path) -> None:
     catalog.record_left_out("f", [binary], below=["y.png"])
     catalog.record_left_out("f", [], below=["src"])
     assert catalog.coverage("f")[0].skipped == {"binary": 2, "ignored": 1}
+    assert catalog.skipped("f") == {"binary": 2, "ignored": 1}
+    assert catalog.skipped("f", ["node_modules", "y.png"]) == {"binary": 1, "ignored": 1}
+    assert catalog.skipped("f", ["a"]) == {}
     catalog.record_left_out("f", [])
     assert catalog.coverage("f")[0].skipped == {"binary": 1}
     assert catalog.forget_folder("f") == 3

@@ -53,6 +53,15 @@ def test_a_rebuild_embeds_nothing_and_force_embeds_all(workspace: Workspace) -> 
     assert workspace.index(force=True).chunks_embedded == 6
 
 
+def test_generations_count_on_over_rebuilds(workspace: Workspace) -> None:
+    before = workspace.index().generation
+    for _ in range(2):
+        after = workspace.index(rebuild=True).generation
+        assert before < after < before + 100
+        assert workspace.engine().status().generation == after
+        before = after
+
+
 def test_a_folder_that_is_added_again_embeds_nothing(workspace: Workspace) -> None:
     workspace.index()
     workspace.engine().forget_folder("f")
