@@ -160,7 +160,8 @@ def test_what_cannot_be_answered_names_its_field(workspace: Connected, request_:
 def test_filters_come_before_ranking(workspace: Connected, filters: Filters, files: set[str]) -> None:
     answer = workspace.searcher.search(SearchRequest("a file with a token", limit=100, filters=filters, min_score=-1))
     assert {hit.path for hit in answer.hits} == files
-    assert (answer.abstained is not None) == (not files)
+    assert bool(answer.unmatched) == (not files)
+    assert answer.abstained is None
 
 
 def test_pages_follow_each_other_without_gap_or_repeat(workspace: Connected) -> None:
@@ -226,9 +227,22 @@ def test_further_files_are_named_within_the_budget(workspace: Connected) -> None
     assert len(workspace.searcher.search(SearchRequest("token", limit=2, further=1)).further) == 1
 
 
-def test_an_empty_answer_under_a_filter_says_that_it_may_be_the_filter(workspace: Connected) -> None:
+def test_a_filter_that_matches_nothing_is_named_with_what_would_match(workspace: Connected) -> None:
     answer = workspace.searcher.search(SearchRequest("token", filters=Filters(languages=("pyhton",))))
-    assert "filters" in answer.warnings[0]
+    assert answer.unmatched.startswith("nothing has the language 'pyhton'; the index has ")
+    assert "python" in answer.unmatched.split("; ")[1]
+    assert answer.abstained is None
+    assert search_json(answer)["unmatched"] == answer.unmatched
+    assert search_text(answer).startswith("Nothing to search: nothing has the language 'pyhton'")
+
+
+def test_filters_that_leave_little_are_said_where_nothing_is_found(workspace: Connected) -> None:
+    answer = workspace.searcher.search(
+        SearchRequest("wellington boots", filters=Filters(languages=("python",)), min_score=1.0)
+    )
+    assert answer.hits == ()
+    assert answer.unmatched == ""
+    assert answer.warnings[0].endswith(" pass the filters")
 
 
 def test_coverage_says_what_was_searched(workspace: Connected) -> None:

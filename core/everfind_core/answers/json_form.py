@@ -65,6 +65,7 @@ def search_json(answer: SearchAnswer) -> Json:
             further=[_further_json(file) for file in answer.further],
             parts=list(answer.parts),
             intents=list(answer.intents),
+            unmatched=answer.unmatched,
         )
     )
 

@@ -134,6 +134,8 @@ def _nothing(answer: SearchAnswer) -> str:
     what = "Nothing relevant found"
     if answer.abstained is not None:
         what += f" (best score {answer.abstained.best_score:.2f}, threshold {answer.abstained.threshold:.2f})"
+    if answer.unmatched:
+        what = f"Nothing to search: {printable(answer.unmatched)}"
     if answer.left_out:
         what = f"{count(answer.left_out, 'hit')} did not fit into max_tokens"
     skipped = by_reason(coverage.skipped)

@@ -248,6 +248,8 @@ class SearchAnswer:
     ``further`` names files of those that were left out, best first, where the request asks for it. ``tokens`` are those
     of the answer's text where there is a budget, else of the hits' texts.
 
+    ``unmatched`` says which filter no chunk passes, and what would match; empty where a chunk passes.
+
     ``intents`` are what the query was taken to ask for (``callers``, ``tests`` …), ``parts`` what a compound query was
     searched in; empty if it was searched whole.
     """
@@ -266,3 +268,4 @@ class SearchAnswer:
     intents: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     further: tuple[FurtherFile, ...] = ()
+    unmatched: str = ""

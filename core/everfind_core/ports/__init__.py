@@ -8,7 +8,15 @@ to a caller: same values, same errors (:mod:`everfind_core.errors`).
 from everfind_core.ports.chunking import Chunker, ChunkLimits, Extractor, NotExtractedError
 from everfind_core.ports.embedding import Embedder, Reranker, TokenIds, Tokenizer
 from everfind_core.ports.engines import EventSink, Indexer, Searcher, SourceReader
-from everfind_core.ports.store import ChunkReader, ChunkSnapshot, ChunkWriter, FileChunks, ScoredChunk, StoredChunk
+from everfind_core.ports.store import (
+    ChunkReader,
+    ChunkSnapshot,
+    ChunkWriter,
+    FileChunks,
+    Labels,
+    ScoredChunk,
+    StoredChunk,
+)
 
 __all__ = [
     "ChunkLimits",
@@ -21,6 +29,7 @@ __all__ = [
     "Extractor",
     "FileChunks",
     "Indexer",
+    "Labels",
     "NotExtractedError",
     "Reranker",
     "ScoredChunk",

@@ -51,6 +51,43 @@ class StoredChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Labels:
+    """What filters can name of some rows: how many ``rows`` there are, and each value that one of them has.
+
+    ``dates`` are the first and the last one; empty where no row has one. ``path`` is one row's, the first by name.
+    """
+
+    rows: int = 0
+    languages: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    statuses: frozenset[str] = frozenset()
+    dates: tuple[str, str] = ("", "")
+    path: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        rows: int,
+        *,
+        languages: Iterable[str],
+        kinds: Iterable[str],
+        statuses: Iterable[str],
+        dates: Iterable[str],
+        paths: Iterable[str],
+    ) -> Labels:
+        """The labels of ``rows`` rows that have these values; an empty one is none."""
+        dated = sorted(filter(None, dates))
+        return cls(
+            rows,
+            frozenset(filter(None, languages)),
+            frozenset(filter(None, kinds)),
+            frozenset(filter(None, statuses)),
+            (dated[0], dated[-1]) if dated else ("", ""),
+            min(paths, default=""),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class FileChunks:
     """All chunks of one file, to stand in place of whatever the store has of it; none deletes it."""
 
@@ -163,6 +200,10 @@ class ChunkSnapshot(Protocol):
 
         By folder, path and line. They come with their ``symbols``, without vector, terms and ``names``.
         """
+        ...
+
+    def labels(self, where: Filters) -> Labels:
+        """What the rows that pass ``where`` have that a filter can name. Looks at all of them."""
         ...
 
 

@@ -74,8 +74,10 @@ def _show_matches(answer: GrepAnswer) -> None:
         emit("\n".join(map(_match_line, answer.matches, repeat(terminal_links()))))
         if any(m.extracted_from for m in answer.matches):
             note("lines of documents are those of the text extracted from them")
+    elif answer.files_searched:
+        note(f"no match in {count(answer.files_searched, 'file')}")
     else:
-        note(f"no match in {answer.files_searched:,} files")
+        note("no match: no file is searched; `everfind list --files` shows which ones there are")
     if answer.truncated:
         note(f"not all matches: {answer.truncated}")
 

@@ -76,6 +76,7 @@ class SearchOutput(TypedDict):
     warnings: NotRequired[list[str]]
     parts: NotRequired[list[str]]
     intents: NotRequired[list[str]]
+    unmatched: NotRequired[str]
 
 
 @with_config(_OPEN)

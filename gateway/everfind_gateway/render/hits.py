@@ -193,6 +193,8 @@ def _nothing_found(answer: SearchAnswer) -> str:
         what = (
             f"no relevant results (best {answer.abstained.best_score:.2f}, threshold {answer.abstained.threshold:.2f})"
         )
+    if answer.unmatched:
+        return harmless(f"no results: {answer.unmatched}")
     if answer.left_out:
         what = f"{count(answer.left_out, 'hit')} did not fit into the budget"
     searched = f"searched {count(coverage.files, 'file')}, {count(coverage.chunks, 'chunk')}"

@@ -188,6 +188,7 @@ def search_answer_to_proto(answer: SearchAnswer) -> pb.SearchResponse:
         intents=answer.intents,
         parts=answer.parts,
         further=[further_file_to_proto(file) for file in answer.further],
+        unmatched=answer.unmatched,
     )
 
 
@@ -208,4 +209,5 @@ def search_answer_from_proto(message: pb.SearchResponse) -> SearchAnswer:
         intents=tuple(message.intents),
         parts=tuple(message.parts),
         further=tuple(further_file_from_proto(file) for file in message.further),
+        unmatched=message.unmatched,
     )

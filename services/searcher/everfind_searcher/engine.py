@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -32,6 +31,7 @@ from everfind_searcher.answering.cursor import decode_cursor
 from everfind_searcher.answering.gathering import Gatherer
 from everfind_searcher.answering.hits import roots_for
 from everfind_searcher.answering.paging import paged
+from everfind_searcher.answering.unmatched import what_filters_left
 from everfind_searcher.asking.checks import check_folders, check_gather, check_search
 from everfind_searcher.asking.expansion import Expander
 from everfind_searcher.asking.reader import QuestionReader
@@ -39,7 +39,7 @@ from everfind_searcher.asking.waiting import wait_for_changes
 from everfind_searcher.current import CurrentIndex, OpenIndex, ReaderOpener
 from everfind_searcher.ordering.finding import Finder, Found
 from everfind_searcher.ordering.limits import limits_of
-from everfind_searcher.ordering.ranking import Ranked, admit
+from everfind_searcher.ordering.ranking import admit
 from everfind_searcher.ordering.reranking import reranked
 from everfind_searcher.related.answering import answer_related
 from everfind_searcher.related.hop import with_hop
@@ -110,15 +110,17 @@ class SearchEngine:
             found = self._reranked(found, request.query, cancel)
         moved = cursor is not None and cursor.generation != generation
         roots = roots_for(coverage, request.filters.folders)
+        left, narrow = ("", ()) if found.hits else what_filters_left(request.filters, snapshot, covered.chunks)
         about = SearchAnswer(
             query=request.query,
             generation=generation,
             hits=(),
             coverage=covered,
-            abstained=found.abstained,
+            abstained=None if left else found.abstained,
             hidden=found.hidden,
             staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
-            warnings=(MOVED,) * moved + found.warnings + _unmatched(request.filters, found.hits),
+            warnings=(MOVED,) * moved + found.warnings + narrow,
+            unmatched=left,
             parts=found.parts,
             intents=tuple(sorted(intent.value for intent in read_query(request.query).intents)),
         )
@@ -174,10 +176,3 @@ class SearchEngine:
             secrets=SECRETS_REVISION if self._settings.redact_secrets else "off",
         )
         check_recipe(found, wanted, self._settings.place)
-
-
-def _unmatched(filters: Filters, hits: Sequence[Ranked]) -> tuple[str, ...]:
-    """An empty answer under a filter may be the filter's doing: a misspelt one reads like "nothing there"."""
-    if hits or filters == Filters(folders=filters.folders):
-        return ()
-    return ("nothing was found that passes the filters: look at their spelling, or search without them",)

@@ -108,6 +108,14 @@ def test_both_name_the_same(stores: Stores, where: Filters) -> None:
         assert list(sqlite) == list(lance)
 
 
+@pytest.mark.parametrize("where", [*FILTERS, Filters(languages=("none",))])
+def test_both_have_the_same_labels(stores: Stores, where: Filters) -> None:
+    lance, sqlite = (reader.labels(where) for reader in stores.readers)
+    assert sqlite == lance
+    assert (lance.rows == 0) == (where.languages == ("none",))
+    assert lance.rows == 0 or lance.path
+
+
 def test_both_writers_know_the_same(stores: Stores) -> None:
     lance, sqlite = stores.writers
     counts = lance.chunk_counts()

@@ -116,13 +116,14 @@ function show({ result, pieces }, next) {
 }
 
 function summary(answer) {
-  const { coverage, abstained, hidden, staleness, warnings = [] } = answer;
+  const { coverage, abstained, hidden, staleness, unmatched, warnings = [] } = answer;
   const shownHits = by("hits").childElementCount;
   let found = shownHits ? count(shownHits, "hit") : "No results";
   if (cursor) found += `, ${count(answer.left_out ?? 0, "more hit")}`;
   if (abstained) {
     found = `No relevant results: the best scores ${abstained.best_score.toFixed(2)}, and ${abstained.threshold.toFixed(2)} are needed`;
   }
+  if (unmatched) found += `: ${shown(unmatched)}`;
   const left = byReason(coverage.skipped);
   const parts = [`${found}. Searched ${count(coverage.files, "file")}, ${count(coverage.chunks, "chunk")}${left ? `; left out: ${left}` : ""}. `];
   if (hidden) {

@@ -21,6 +21,7 @@ from everfind_core.model import (
 )
 from everfind_searcher.answering.cursor import Cursor, decode_cursor, encode_cursor
 from everfind_searcher.answering.hits import hit_of, roots_for
+from everfind_searcher.answering.unmatched import what_filters_left
 from everfind_searcher.current import OpenIndex
 from everfind_searcher.related.relations import Link, callees, similar, strongest, users, users_of_undefined
 from everfind_searcher.related.requests import FOLLOWED, check_folder, read_symbol
@@ -53,13 +54,17 @@ def answer_related(
     left = max(0, len(found.links) - cursor.offset - len(page))
     roots = roots_for(coverage, request.filters.folders)
     covered = with_waiting(coverage.total(request.filters.folders), watch, request.filters.folders)
+    left_by_filters = ("", ()) if found.links else what_filters_left(request.filters, snapshot, covered.chunks)
     return RelatedAnswer(
         generation=generation,
         targets=_target_hits(targets[:MAX_TARGETS], roots),
         related=tuple(_related(link, roots) for link in page),
         coverage=covered,
         staleness=Staleness(covered.pending > 0, covered.pending, coverage.indexed_at),
-        warnings=tuple(_warnings(request, targets, found, moved=cursor.generation != generation)),
+        warnings=(
+            *_warnings(request, targets, found, moved=cursor.generation != generation),
+            *filter(None, [left_by_filters[0], *left_by_filters[1]]),
+        ),
         next_cursor=encode_cursor(Cursor(cursor.offset + len(page), generation), request) if left else "",
         left_out=left,
     )

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from everfind_core.errors import IndexDamagedError
 from everfind_core.model import FileRef, Filters, Vector
-from everfind_core.ports import ChunkSnapshot, ScoredChunk, StoredChunk
+from everfind_core.ports import ChunkSnapshot, Labels, ScoredChunk, StoredChunk
 
 _T = TypeVar("_T")
 
@@ -43,6 +43,10 @@ class SnapshotReader(ABC):
     def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
         """See :meth:`everfind_core.ports.ChunkSnapshot.naming`."""
         return self._ask(lambda snapshot: snapshot.naming(tokens, limit, where))
+
+    def labels(self, where: Filters) -> Labels:
+        """See :meth:`everfind_core.ports.ChunkSnapshot.labels`."""
+        return self._ask(lambda snapshot: snapshot.labels(where))
 
     def _ask(self, question: Callable[[ChunkSnapshot], _T]) -> _T:
         """Ask the newest generation; once more if a part of it was replaced and dropped meanwhile."""

@@ -11,15 +11,19 @@ from lance.query import MatchQuery
 
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.index.store_schema import (
+    DATE,
     FILE_ID,
     FOLDER,
     HIT_COLUMNS,
+    KIND,
+    LANGUAGE,
     METRIC,
     NAMES,
     NUMBER_COLUMNS,
     PATH,
     PROBES,
     REFINE_FACTOR,
+    STATUS,
     STRING_COLUMNS,
     SYMBOLS,
     TERMS,
@@ -31,7 +35,7 @@ from everfind_core.index.store_schema import (
 )
 from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.model import FileRef, Filters, Vector, Vectors
-from everfind_core.ports import ScoredChunk, StoredChunk
+from everfind_core.ports import Labels, ScoredChunk, StoredChunk
 from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import Addresses
@@ -137,6 +141,14 @@ class LanceSnapshot:
             prefilter=True,
         )
         return sorted(chunks(found), key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
+
+    def labels(self, where: Filters) -> Labels:
+        """What the rows that pass ``where`` have that a filter can name; see the port."""
+        rows = self._scan(columns=[LANGUAGE, KIND, STATUS, DATE, PATH], filter=condition(where))
+        languages, kinds, statuses, dates, paths = (
+            rows[name].unique().to_pylist() for name in (LANGUAGE, KIND, STATUS, DATE, PATH)
+        )
+        return Labels.of(rows.num_rows, languages=languages, kinds=kinds, statuses=statuses, dates=dates, paths=paths)
 
     def _compare(self, addresses: Addresses, query: Vector, count: int, seen: dict[int, Vector]) -> Scored:
         """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""

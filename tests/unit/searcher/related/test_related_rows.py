@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from everfind_core.model import FileRef, Filters
-from everfind_core.ports import ScoredChunk, StoredChunk
+from everfind_core.ports import Labels, ScoredChunk, StoredChunk
 from everfind_searcher.related.requests import read_symbol
 from everfind_searcher.related.targets import MAX_ROWS, QuestionRows
 
@@ -37,6 +37,9 @@ class Snapshot:
 
     def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
         return [CHUNK] * min(self.count, limit)
+
+    def labels(self, where: Filters) -> Labels:
+        return Labels(self.count)
 
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         self.files.append(ref)

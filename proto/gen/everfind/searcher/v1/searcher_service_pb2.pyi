@@ -389,6 +389,7 @@ class SearchResponse(_message.Message):
     INTENTS_FIELD_NUMBER: _builtins.int
     PARTS_FIELD_NUMBER: _builtins.int
     FURTHER_FIELD_NUMBER: _builtins.int
+    UNMATCHED_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question."""
     generation: _builtins.int
@@ -399,6 +400,8 @@ class SearchResponse(_message.Message):
     """Hits that passed but did not fit the page or the budget."""
     tokens: _builtins.int
     """Tokens of the answer's text where there is a budget, else of all hits' texts."""
+    unmatched: _builtins.str
+    """Which filter no chunk passes, and what would match; empty where a chunk passes all."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_hit_pb2.Hit]:
         """The hits, best first."""
@@ -452,10 +455,11 @@ class SearchResponse(_message.Message):
         intents: _abc.Iterable[_builtins.str] | None = ...,
         parts: _abc.Iterable[_builtins.str] | None = ...,
         further: _abc.Iterable[Global___FurtherFile] | None = ...,
+        unmatched: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "coverage", b"coverage", "hidden", b"hidden", "staleness", b"staleness"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "coverage", b"coverage", "further", b"further", "generation", b"generation", "hidden", b"hidden", "hits", b"hits", "intents", b"intents", "left_out", b"left_out", "next_cursor", b"next_cursor", "parts", b"parts", "query", b"query", "staleness", b"staleness", "tokens", b"tokens", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "coverage", b"coverage", "further", b"further", "generation", b"generation", "hidden", b"hidden", "hits", b"hits", "intents", b"intents", "left_out", b"left_out", "next_cursor", b"next_cursor", "parts", b"parts", "query", b"query", "staleness", b"staleness", "tokens", b"tokens", "unmatched", b"unmatched", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from everfind_core.index.sqlite_schema import COLUMNS, NAMES, TERMS, TEXTS, chunk_of
+from everfind_core.index.sqlite_schema import COLUMNS, NAMES, TERMS, TEXTS, chunk_of, first_address
 from everfind_core.index.vector_codec import VectorCodec, decoded
 from everfind_core.model import FileRef, Filters, Vector, Vectors
-from everfind_core.ports import ScoredChunk, StoredChunk
+from everfind_core.ports import Labels, ScoredChunk, StoredChunk
 from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import Scores, highest, tokens_of
 from everfind_searcher.store.copies import OFFSETS
@@ -102,6 +102,28 @@ class SqliteSnapshot:
         addresses, _ = self._highest(self._scores(NAMES, wanted, where), limit)
         found = self._read(addresses, "text, symbols")
         return sorted(found, key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
+
+    def labels(self, where: Filters) -> Labels:
+        """What the rows that pass ``where`` have that a filter can name; see the port."""
+        values: tuple[set[str], ...] = (set(), set(), set(), set(), set())
+        count = 0
+        for row in self._passing_rows(where):
+            count += 1
+            for known, value in zip(values, row, strict=True):
+                known.add(value)
+        languages, kinds, statuses, dates, paths = values
+        return Labels.of(count, languages=languages, kinds=kinds, statuses=statuses, dates=dates, paths=paths)
+
+    def _passing_rows(self, where: Filters) -> Iterator[tuple[str, ...]]:
+        """Language, kind, status, date and path of the rows that pass."""
+        statement = "SELECT address, language, kind, status, date, path FROM chunks WHERE address >= ? AND address < ?"
+        masks = self._version.passing(where)
+        with self._version.reading() as db:
+            for number, mask in masks.items():
+                borders = (first_address(number), first_address(number + 1))
+                for address, *row in db.execute(statement, borders):
+                    if mask[address & OFFSETS]:
+                        yield tuple(row)
 
     def _scores(self, field: int, tokens: Sequence[str], where: Filters) -> Scores:
         """Of all rows, numbered through all fragments."""
