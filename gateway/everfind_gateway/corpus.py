@@ -158,7 +158,9 @@ class Corpus:
             FileNotIndexableError: it is no file that the index would take.
         """
         if start_line < 0 or end_line < 0 or (end_line and end_line < start_line):
-            raise InvalidRequestError.of("start_line", f"{start_line} to {end_line} is no range of lines")
+            raise InvalidRequestError.of(
+                "start_line", f"lines count from 1, and {start_line}-{end_line} is no range of them"
+            )
         with self._call() as opened:
             folders = added_folders(opened.settings)
             return read_lines(opened.workspace.indexer, folders, os.fspath(file), start_line, end_line)

@@ -48,17 +48,19 @@ def examine(
         return [_failed("settings", error), check_git()]
     findings = [check_settings(settings)]
     if not settings.server:
-        findings += [*check_folders(settings), check_git(), check_disk(settings), check_server_here(settings)]
+        findings += [*check_folders(settings), check_git(), check_disk(settings), *check_server_here(settings)]
         findings += [*check_speed(settings), *check_workspaces(settings)]
     with open_workspace(settings) as workspace:
         findings += [check_index(workspace.searcher), check_model(workspace), *check_languages(workspace)]
         try:
             status = workspace.indexer.status(verify=verify, compare=not settings.server)
         except EverfindError as error:
-            return [*findings, _failed("status", error)]
+            said = any(one.severity is Severity.ERROR and one.message == error.message for one in findings)
+            return findings if said else [*findings, _failed("status", error)]
         if settings.server:
             findings.append(check_server_asked(settings.server, status))
-    return [*findings, *check_floor(status), *status.findings, check_outgoing(settings.server, status)]
+    findings += [*check_floor(status), *status.findings, check_outgoing(settings.server, status)]
+    return list(dict.fromkeys(findings))  # the settings and a running server may list the same workspaces
 
 
 def check_settings(settings: Settings) -> HealthFinding:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, InvalidRequestError
-from everfind_core.files.paths import encode_os_path, shown_path, typed_path
+from everfind_core.files.paths import encode_os_path, shown_path
 from everfind_core.model import FileRef, Folder, GrepRequest, IndexRequest, RelatedRequest, Relation
-from everfind_gateway.config.folders import existing_path, find_folder
+from everfind_gateway.config.folders import find_folder, inside
 from everfind_gateway.config.settings import Settings
 from everfind_gateway.places import place_in
 from everfind_gateway.requests import SearchOptions, added_folders, chosen, filters_of, searchable_folders, text_of
@@ -113,11 +112,7 @@ def file_reference(folders: Sequence[Folder], target: str) -> FileRef:
     """
     if not target:
         raise InvalidRequestError.of("path", "it is empty", hint="Name a file as FOLDER/PATH, as a search prints it.")
-    name, _, path = target.partition("/")
-    if path and any(folder.name == name for folder in folders):
-        return FileRef(name, typed_path(path))
-    absolute = os.path.abspath(existing_path(target))  # noqa: PTH100 - links stay: the indexer decides about them
-    found = _innermost(folders, absolute) or _innermost(folders, os.path.realpath(absolute))
+    found = inside(folders, target)
     if found is None or not found[1]:
         raise FileNotIndexableError(
             f"{shown_path(encode_os_path(target))} is no file of an added folder",
@@ -131,17 +126,6 @@ def _index_target(folders: Sequence[Folder], target: str) -> tuple[Folder, str]:
     try:
         return find_folder(folders, target), ""
     except FolderNotFoundError:
-        found = _innermost(folders, os.path.realpath(existing_path(target)))
-        if found is None:
+        if (found := inside(folders, target)) is None:
             raise
         return found
-
-
-def _innermost(folders: Sequence[Folder], absolute: str) -> tuple[Folder, str] | None:
-    """The innermost folder that holds an absolute path, and the path below it in string form."""
-    path = encode_os_path(absolute)
-    holding = [f for f in folders if path == f.root or path.startswith(f"{f.root.rstrip('/')}/")]
-    if not holding:
-        return None
-    folder = max(holding, key=lambda f: len(f.root))
-    return folder, path[len(folder.root) :].strip("/")

@@ -51,7 +51,7 @@ def test_nothing_else_is_read(workspace: Connected, folder: str, path: str, erro
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (-1, 0), (5, 4)])
 def test_a_range_that_is_none_is_refused(workspace: Connected, start: int, end: int) -> None:
-    with pytest.raises(InvalidRequestError):
+    with pytest.raises(InvalidRequestError, match="lines count from 1, and"):
         workspace.indexer.read_file(ReadFileRequest("code", "src/session.py", start, end))
 
 

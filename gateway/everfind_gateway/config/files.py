@@ -162,8 +162,14 @@ def locate_project(directory: Path) -> SettingsFiles:
 
 
 def project_of(directory: Path) -> SettingsFile | None:
-    """The settings file of the project in which ``directory`` lies; raises as :func:`locate`."""
-    found = _walk_up(Path(os.path.realpath(directory)))
+    """The settings file of the project in which ``directory`` lies.
+
+    Raises:
+        ConfigError, UntrustedSettingError: as :func:`locate`; or nobody can say whether there is one.
+    """
+    place = Path(os.path.realpath(directory))
+    found = _walk_up(place)
+    _check_looked_at(place, found)
     return read_project_file(found) if found is not None and found != user_file() else None
 
 
@@ -287,6 +293,26 @@ def _walk_up(start: Path | None) -> Path | None:
         if _is_linked_worktree(directory):
             return None  # the checkout around it has other files, and must not answer for these
     return None
+
+
+def _check_looked_at(start: Path, found: Path | None) -> None:
+    """Refuse to take for absent what cannot be looked at, up to the file that was ``found``.
+
+    Raises:
+        ConfigError: naming it.
+    """
+    for directory in (start, *start.parents):
+        candidate = directory / PROJECT_DIRECTORY / FILE_NAME
+        if candidate == found:
+            return
+        try:
+            candidate.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise ConfigError(
+                f"cannot read the settings file {candidate}: {error.strerror}", hint="Check its owner and mode."
+            ) from error
 
 
 def _is_linked_worktree(directory: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,10 +110,41 @@ def find_folder(folders: Sequence[Folder], target: str) -> Folder:
     for path in (os.path.realpath(existing_path(target)), os.path.abspath(target)):  # noqa: PTH100 - links kept
         if (found := meant_folder(folders, encode_os_path(path))) is not None:
             return found
+    if (around := inside(folders, target)) is not None:
+        name, below = shlex.quote(around[0].name), shlex.quote(around[1].rstrip("/"))
+        raise FolderNotFoundError(
+            f"{target!r} is no folder, but lies in {around[0].name!r}",
+            hint=f"Name that one; a search is limited to what lies below by `--folder {name} --include {below}`.",
+        )
     raise FolderNotFoundError(
         f"no folder has the name or path {target!r}{did_you_mean(target, [f.name for f in folders])}",
         hint="`everfind list` shows the folders; `everfind add DIR` adds one.",
     )
+
+
+def inside(folders: Sequence[Folder], target: str) -> tuple[Folder, str] | None:
+    """The folder in which a caller's ``FOLDER/PATH`` or path of the operating system lies, and the path below it.
+
+    That is in string form, and empty for the folder itself. None where it lies in no folder.
+
+    Raises:
+        InvalidRequestError: no path can be so.
+    """
+    name, _, path = target.partition("/")
+    if path and (named := next((folder for folder in folders if folder.name == name), None)):
+        return named, typed_path(path)
+    absolute = os.path.abspath(existing_path(target))  # noqa: PTH100 - links stay: the indexer decides about them
+    return innermost(folders, absolute) or innermost(folders, os.path.realpath(absolute))
+
+
+def innermost(folders: Sequence[Folder], absolute: str) -> tuple[Folder, str] | None:
+    """The innermost folder that holds an absolute path, and the path below it in string form."""
+    path = encode_os_path(absolute)
+    holding = [f for f in folders if path == f.root or path.startswith(f"{f.root.rstrip('/')}/")]
+    if not holding:
+        return None
+    folder = max(holding, key=lambda f: len(f.root))
+    return folder, path[len(folder.root) :].strip("/")
 
 
 def existing_path(given: str) -> str:

@@ -19,6 +19,7 @@ from everfind_core.errors import (
     UntrustedSettingError,
     WorkspaceNotFoundError,
 )
+from everfind_core.files.paths import encode_os_path
 from everfind_core.index.object_place import SCHEME
 from everfind_core.model import Folder
 from everfind_core.workspaces import is_directory
@@ -254,7 +255,8 @@ def _located(name: str, value: Any, base: Path) -> Any:
         return value
     looks_like_path = is_path(name) or (name in ("model", "reranker") and value.startswith(("~", "/", "./", "../")))
     if not looks_like_path:
-        return value
+        elsewhere = name == "server_workspace" and is_directory(value) and not value.startswith("/")
+        return encode_os_path(_absolute(value, base)) if elsewhere else value
     absolute = _absolute(value, base)
     return Path(absolute) if is_path(name) else absolute
 

@@ -97,7 +97,7 @@ class Served:
         try:
             found = self.find(root)
         except ConfigError:
-            return _settings_file(root).is_file()
+            return _may_be_there(_settings_file(root))
         return found is not None and found.root == root
 
     def _refusal(self, place: ServedWorkspace) -> EverfindError | None:
@@ -143,6 +143,17 @@ def _load(place: ServedWorkspace) -> Settings:
 
 def _settings_file(root: str) -> Path:
     return Path(decode_os_path(root)) / PROJECT_DIRECTORY / FILE_NAME
+
+
+def _may_be_there(path: Path) -> bool:
+    """Whether there is something at ``path``, or nobody can say."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

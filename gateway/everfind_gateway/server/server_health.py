@@ -10,17 +10,31 @@ from everfind_core.model import HealthFinding, Severity, WorkspaceStatus
 from everfind_core.text.numbers import duration
 from everfind_gateway.wiring.running import RunningServer, announced_server
 
+WORKSPACE_CHECK = "workspace"
+"""What findings about the workspaces that a server lists are called."""
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from everfind_gateway.config.settings import Settings
 
 
-def check_server_here(settings: Settings) -> HealthFinding:
-    """Whether `everfind serve` runs for this index, answers, and answers as this process would."""
+def check_server_here(settings: Settings) -> list[HealthFinding]:
+    """Whether `everfind serve` runs for this index and answers as this process would, and what it cannot serve."""
     server = announced_server(settings.index_dir)
     if server is None:
-        return HealthFinding("server", Severity.OK, "no `everfind serve` runs here; each command does its own work")
+        alone = "no `everfind serve` runs here; each command does its own work"
+        return [HealthFinding("server", Severity.OK, alone)]
+    try:
+        status, error = _ask(server), None
+    except EverfindError as refused:
+        status, error = None, refused
+    served = () if status is None else status.findings
+    return [_answers(server, settings, error), *(one for one in served if one.check == WORKSPACE_CHECK)]
+
+
+def _answers(server: RunningServer, settings: Settings, error: EverfindError | None) -> HealthFinding:
+    """Whether ``server``, which gave an ``error`` or an answer, answers searches."""
     what = f"`everfind serve` ({_described(server)})"
     if not settings.local_server:
         return HealthFinding("server", Severity.OK, f"{what} runs, and is not asked: `local_server` is off")
@@ -28,9 +42,7 @@ def check_server_here(settings: Settings) -> HealthFinding:
         other = f"everfind {server.version}" if server.version != __version__ else "other settings or folders"
         hint = "Start it again: it then has the settings of now."
         return HealthFinding("server", Severity.WARNING, f"{what} runs with {other}, so searches do not ask it", hint)
-    try:
-        _ask(server)
-    except EverfindError as error:
+    if error is not None:
         hint = "Searches go on without it; start it again."
         return HealthFinding("server", Severity.WARNING, f"{what} does not answer: {error.message}", hint)
     return HealthFinding("server", Severity.OK, f"{what} answers the searches of this machine")
@@ -56,12 +68,12 @@ def _described(server: RunningServer) -> str:
     return f"process {server.pid}, {server.address}{ends}"
 
 
-def _ask(server: RunningServer) -> None:
+def _ask(server: RunningServer) -> WorkspaceStatus:
     from everfind_rpc.channel import Connection, Endpoint
     from everfind_rpc.clients.indexer import SERVICE, RemoteIndexer
 
     connection = Connection(Endpoint(server.address, server.token), (SERVICE,))
     try:
-        RemoteIndexer(connection).status()
+        return RemoteIndexer(connection).status()
     finally:
         connection.close()

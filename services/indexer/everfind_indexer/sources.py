@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -11,10 +11,10 @@ from typing import TypedDict
 from everfind_core.cancellation import Cancellation
 from everfind_core.errors import FileNotIndexableError, FolderNotFoundError, FolderUnusableError, InvalidRequestError
 from everfind_core.files.paths import check_relative, encode_os_path
-from everfind_core.model import Document, FileRef, FileText, Folder, ReadFileRequest
+from everfind_core.model import Document, FileRef, FileText, Folder, ReadFileRequest, SkippedFile
 from everfind_core.ports import NotExtractedError
 from everfind_core.text.secrets import mask_secrets
-from everfind_indexer.discovery import Discovery, discover, is_indexable
+from everfind_indexer.discovery import Discovery, discover
 from everfind_indexer.extractors import Extraction, claims
 from everfind_indexer.extractors.formats import extension_of
 from everfind_indexer.files.reading import RawFile, open_root, read_file
@@ -133,7 +133,9 @@ class Sources:
         folder = self.folder(request.folder)
         check_relative(request.path)
         if request.start_line < 1 or (request.end_line and request.end_line < request.start_line):
-            raise InvalidRequestError.of("start_line", f"{request.start_line}-{request.end_line} is no range of lines")
+            given = f"{request.start_line}-{request.end_line} is no range of them"
+            what = given if request.end_line else f"{request.start_line} is none"
+            raise InvalidRequestError.of("start_line", f"lines count from 1, and {what}")
         ref = FileRef(folder.name, request.path)
         source = self._indexable(folder, ref)
         lines = source.text.split("\n")
@@ -155,9 +157,9 @@ class Sources:
         )
 
     def _indexable(self, folder: Folder, ref: FileRef) -> SourceText:
-        allowed = is_indexable(folder.root, ref.path, **self._rules(folder))
-        if not allowed:
-            raise _not_indexable(ref, "it is absent, ignored, or left out of the index")
+        found = discover(folder.root, below=ref.path, **self._rules(folder))
+        if all(file.path != ref.path for file in found.files):
+            raise _not_indexable(ref, _why_left_out(ref.path, found.skipped))
         try:
             with Extraction() as extraction:
                 return self.read(ref, extraction)
@@ -191,6 +193,16 @@ def _bounded(lines: list[str]) -> tuple[list[str], bool]:
             return kept, True
         kept.append(line)
     return kept, len(lines) > len(kept)
+
+
+def _why_left_out(path: str, skipped: Iterable[SkippedFile]) -> str:
+    """Why discovery does not list a file: the reason of its own, or of a directory around it."""
+    for one in skipped:
+        if one.ref.path == path or (one.ref.path.endswith("/") and path.startswith(one.ref.path)):
+            reason = one.reason.value.replace("_", " ")
+            what = one.message if one.message.startswith(reason) else f"{reason}{one.message and ', '}{one.message}"
+            return f"it is left out of the index: {what}"
+    return "it is absent, or nothing that is ever listed (a directory, a file of git's own)"
 
 
 def _not_indexable(ref: FileRef, why: str) -> FileNotIndexableError:

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from everfind_core import __version__
-from everfind_core.model import Coverage, Severity, WorkspaceStatus
+from everfind_core.model import Coverage, HealthFinding, Severity, WorkspaceStatus
 from everfind_gateway.config.settings import load_settings
 from everfind_gateway.doctor import check_workspaces
+from everfind_gateway.server import server_health
 from everfind_gateway.server.server_health import check_server_asked, check_server_here
 from everfind_gateway.wiring.running import Announcement
 from tests.support.gateway import FakeEngines, Outcome
@@ -19,7 +22,7 @@ STATUS = WorkspaceStatus("", "/srv/index", 1, (), Coverage())
 
 
 def test_no_server_is_well(home: Path) -> None:
-    finding = check_server_here(load_settings())
+    (finding,) = check_server_here(load_settings())
     assert (finding.severity, finding.message) == (
         Severity.OK, "no `everfind serve` runs here; each command does its own work",
     )  # fmt: skip
@@ -29,18 +32,32 @@ def test_a_server_of_other_settings_or_one_that_is_not_asked_or_does_not_answer_
     settings = load_settings()
     with Announcement(settings.index_dir, "other") as word:
         word.publish("127.0.0.1:1")
-        finding = check_server_here(settings)
+        (finding,) = check_server_here(settings)
         assert finding.severity is Severity.WARNING
         assert finding.message.endswith("runs with other settings or folders, so searches do not ask it")
         assert f"process {os.getpid()}, 127.0.0.1:1" in finding.message
     with Announcement(settings.index_dir, settings.digest) as word:
         word.publish("127.0.0.1:1")
-        finding = check_server_here(settings)
+        (finding,) = check_server_here(settings)
         assert finding.severity is Severity.WARNING
         assert "does not answer: " in finding.message
-        finding = check_server_here(load_settings(flags={"local_server": False}))
+        (finding,) = check_server_here(load_settings(flags={"local_server": False}))
         assert (finding.severity, "`local_server` is off" in finding.message) == (Severity.OK, True)
-    assert check_server_here(settings).severity is Severity.OK
+    (finding,) = check_server_here(settings)
+    assert finding.severity is Severity.OK
+
+
+def test_what_a_running_server_cannot_serve_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = load_settings()
+    broken = HealthFinding("workspace", Severity.ERROR, "/p1: not valid TOML", "Correct that line.")
+    stale = HealthFinding("stale", Severity.WARNING, "is told by the local checks")
+    status = replace(STATUS, findings=(stale, broken))
+    monkeypatch.setattr(server_health, "_ask", lambda _server: status)
+    with Announcement(settings.index_dir, settings.digest) as word:
+        word.publish("127.0.0.1:1")
+        answers, told = check_server_here(settings)
+    assert (answers.check, answers.severity) == ("server", Severity.OK)
+    assert told == broken
 
 
 def test_workspaces_that_are_listed_are_looked_at(home: Path) -> None:

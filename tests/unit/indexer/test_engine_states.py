@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from everfind_core.errors import FolderUnusableError, UnavailableError
+from everfind_core.errors import FileNotIndexableError, FolderUnusableError, UnavailableError
 from everfind_core.index.directory import current_index
 from everfind_core.index.names import POINTER
 from everfind_core.lifecycle import settle
@@ -24,6 +25,7 @@ from everfind_core.model import (
     Folder,
     FolderStarted,
     IndexRequest,
+    ReadFileRequest,
     RunEvent,
     SkippedFile,
     SkipReason,
@@ -412,6 +414,30 @@ def test_a_run_below_a_path_counts_what_is_skipped_there(workspace: Workspace) -
     assert workspace.index(folders=("f",), below="a").skipped == {"empty": 1}
     assert workspace.index(folders=("f",), below="b").skipped == {"binary": 1, "empty": 1}
     assert workspace.index(folders=("f",), paths=("b/logo.png", "a")).skipped == {"binary": 1, "empty": 1}
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("empty.txt", "left out of the index: empty"),
+        ("blob.dat", "left out of the index: binary"),
+        ("big.txt", "left out of the index: too large, "),
+        ("link.txt", "left out of the index: link"),
+        ("node_modules/x.js", "left out of the index: ignored"),
+        ("absent.txt", "it is absent"),
+        ("a", "it is absent, or nothing that is ever listed (a directory"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_reason(workspace: Workspace, path: str, why: str) -> None:
+    (workspace.root / "a").mkdir()
+    (workspace.root / "node_modules").mkdir()
+    (workspace.root / "node_modules" / "x.js").write_text("x\n")
+    (workspace.root / "empty.txt").touch()
+    (workspace.root / "blob.dat").write_bytes(bytes(range(256)) * 20)
+    (workspace.root / "big.txt").write_text("a" * 600_000)
+    (workspace.root / "link.txt").symlink_to("big.txt")
+    with pytest.raises(FileNotIndexableError, match=re.escape(why)):
+        workspace.engine().read_file(ReadFileRequest("f", path))
 
 
 def test_a_missing_folder_keeps_its_chunks_and_the_others_go_on(workspace: Workspace, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from everfind_core.errors import (
     IndexLockedError,
     IndexMissingError,
     PermissionDeniedError,
+    WorkspaceNotFoundError,
     error_classes,
 )
 from everfind_core.index.directory import (
@@ -719,3 +720,25 @@ def test_a_token_file_that_cannot_be_read_is_told_in_words(tmp_path: Path) -> No
     (tmp_path / "token").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(ConfigError, match=r"/token: it is not UTF-8$"):
         given_token(tmp_path / "token", "EVERFIND_WEB_TOKEN")
+
+
+def test_doctor_says_a_cause_once_that_fails_several_checks(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    engines.error = WorkspaceNotFoundError("there is no workspace 'p1' here", hint="Name another.")
+    ended = everfind("doctor")
+    assert ended.code == 5
+    assert [line.split()[1] for line in ended.out.splitlines() if "there is no workspace" in line] == ["index", "model"]
+
+
+def test_a_path_in_a_folder_is_no_folder_and_the_way_to_say_it_is_named(everfind: Run, api: Path) -> None:
+    (api / "docs").mkdir()
+    for given in ("api/docs", str(api / "docs")):
+        ended = everfind("search", "x", "--folder", given)
+        assert ended.code == 4
+        assert ended.err.startswith(f"everfind: {given!r} is no folder, but lies in 'api'\n")
+        assert "`--folder api --include docs`" in ended.err
+
+
+def test_a_printed_place_below_a_folder_can_be_indexed(everfind: Run, engines: FakeEngines, api: Path) -> None:
+    for given in ("api/sub", str(api / "sub")):
+        assert everfind("index", given).code == 0
+    assert [(run.folders, run.below) for run in engines.runs] == [(("api",), "sub")] * 2

@@ -9,7 +9,7 @@ import pytest
 
 from everfind_gateway.cli import mcp
 from everfind_gateway.cli.runtime import Runtime
-from everfind_gateway.config.settings import Settings
+from everfind_gateway.config.settings import Settings, load_settings
 from tests.support.gateway import FakeEngines
 
 
@@ -30,3 +30,13 @@ def test_a_servers_workspace_is_that_of_the_options(
     with corpus.call() as opened:
         assert opened.settings.server == server
     corpus.close()
+
+
+def test_a_directory_that_names_a_servers_workspace_is_taken_from_where_the_user_is(home: Path) -> None:
+    def asked(given: str) -> str:
+        return load_settings(flags={"server": "s", "server_workspace": given}, cwd=home / "work").server_workspace
+
+    assert asked("./p1") == f"{home}/work/p1"
+    assert asked("..") == f"{home}"
+    assert asked("/srv/p1") == "/srv/p1"
+    assert asked("notes") == "notes"

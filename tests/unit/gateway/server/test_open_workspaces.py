@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -287,6 +288,20 @@ def test_a_file_that_cannot_be_read_is_of_its_own_workspace_alone(opener: Opener
     (srv / "a/.everfind/config.toml").write_text("folders = []\n")
     assert list(dict(spaces.findings())) == ["broken"]
     assert held(spaces, f"{srv}/a/x") == f"{srv}/a"
+
+
+def test_a_file_that_cannot_be_looked_at_is_said_and_not_taken_for_absent(opener: Opener, srv: Path) -> None:
+    shutil.rmtree(srv / "a/.everfind")
+    (srv / "a/.everfind").symlink_to(".everfind")  # a loop; a directory of another user is the same
+    spaces = workspaces(opener, f"{srv}/a", f"{srv}/b")
+    refused: list[EverfindError] = []
+    spaces.open_listed(refused.append)
+    assert opener.opened == [f"{srv}/b"]
+    why = f"cannot read the settings file {srv}/a/.everfind/config.toml: "
+    assert [error.message.startswith(why) for error in refused] == [True]
+    with pytest.raises(ConfigError, match=re.escape(why)):
+        held(spaces, f"{srv}/a/x")
+    assert why in dict(spaces.findings())[f"{srv}/a"].message
 
 
 def test_one_index_is_not_opened_under_two_names(opener: Opener, home: Path) -> None:
