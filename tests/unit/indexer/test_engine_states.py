@@ -420,7 +420,7 @@ def test_a_run_below_a_path_counts_what_is_skipped_there(workspace: Workspace) -
     ("path", "why"),
     [
         ("empty.txt", "left out of the index: empty"),
-        ("blob.dat", "left out of the index: binary"),
+        ("blob.dat", "cannot be read: binary"),
         ("big.txt", "left out of the index: too large, "),
         ("link.txt", "left out of the index: link"),
         ("node_modules/x.js", "left out of the index: ignored"),
