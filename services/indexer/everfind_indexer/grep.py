@@ -50,9 +50,9 @@ def grep(request: GrepRequest, sources: Sources, cancel: Cancellation) -> GrepAn
             searched += 1
             matches += _matches(ref, absolute_path(sources.folder(ref.folder), ref.path), source, find)
             if len(matches) > request.max_results:
-                return GrepAnswer(
-                    tuple(matches[: request.max_results]), searched, f"stopped after {request.max_results} matches"
-                )
+                noun = "match" if request.max_results == 1 else "matches"
+                stopped = f"stopped after {request.max_results:,} {noun}"
+                return GrepAnswer(tuple(matches[: request.max_results]), searched, stopped)
     return GrepAnswer(tuple(matches), searched)
 
 

@@ -31,7 +31,7 @@ from everfind_core.model import FileRef, FileState, Folder, SkipReason
 from everfind_indexer.index.catalog import Catalog
 from everfind_indexer.index.document_lives import fate_of, statement_of
 from everfind_indexer.index.exporting import scratch_directory
-from everfind_indexer.index.target import StoreOpener, last_generation, opened, remove_others
+from everfind_indexer.index.target import StoreOpener, counting_on, opened, remove_others
 from everfind_indexer.store import lance_problem
 from everfind_indexer.store.choosing import suits
 from everfind_indexer.store.kinds import table_damage
@@ -78,7 +78,7 @@ def import_index(
         if isinstance(error, IndexDamagedError | KeyError):
             raise ArchiveUnusableError(f"{source} cannot be imported: {error}", hint="Export it again.") from error
         raise
-    make_current(index_directory, location.counting_from(last_generation(index_directory)))
+    make_current(index_directory, counting_on(index_directory, location))
     remove_others(index_directory, location)
     return header
 

@@ -141,7 +141,7 @@ def open_target(
             location, notices = _created(index_directory, recipe, model, how.store)
             target = replace(stack.enter_context(opened(location, open_store)), notices=notices)
         if how.beside:
-            target = replace(target, location=target.location.counting_from(last_generation(index_directory)))
+            target = replace(target, location=counting_on(index_directory, target.location))
         else:
             make_current(index_directory, target.location)
         if how.reuse and current:
@@ -152,19 +152,25 @@ def open_target(
     remove_others(index_directory, target.location)
 
 
-def last_generation(index_directory: Path) -> int | None:
-    """The generation of the current index as its catalog knows it; 0 without an index, None where it cannot be told.
-
-    The store is not asked: the index may be damaged, and who writes would make anew what is missing.
-    """
+def counting_on(index_directory: Path, location: IndexLocation) -> IndexLocation:
+    """An index that is to take the place of all others, with generations that follow theirs."""
+    others = [directory for directory in index_directories(index_directory) if directory != location.directory]
     try:
-        current = current_index(index_directory)
-        with contextlib.closing(Catalog(current.directory / CATALOG, read_only=True)) as catalog:
-            return current.generation_base + catalog.generation()
-    except IndexMissingError:
-        return 0
+        return location.counting_from(max(map(_generation, others), default=0))
     except (IndexDamagedError, IndexIncompatibleError, StorageError):
-        return None
+        return location.counting_from(None)
+
+
+def _generation(directory: Path) -> int:
+    """The last generation of the index in ``directory``, as its catalog knows it; 0 where it is none yet.
+
+    The store is not asked: it may be damaged, and who writes would make anew what is missing.
+    """
+    location = read_location(directory)
+    if location is None:
+        return 0
+    with contextlib.closing(Catalog(directory / CATALOG, read_only=True)) as catalog:
+        return location.generation_base + catalog.generation()
 
 
 @contextlib.contextmanager

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from everfind_core.model import FileRef, Folder
+from everfind_core.index.names import POINTER
+from everfind_core.model import FileRef, Folder, IndexRequest
 from everfind_indexer.index.vectors import FILE
 from everfind_indexer.settings import IndexerSettings, KeptVectors
 from tests.support.indexing import Workspace
@@ -60,6 +61,9 @@ def test_generations_count_on_over_rebuilds(workspace: Workspace) -> None:
         assert before < after < before + 100
         assert workspace.engine().status().generation == after
         before = after
+    (workspace.settings.index_directory / POINTER).write_text("{")
+    repaired = workspace.engine().index(IndexRequest(repair=True), lambda _event: None).generation
+    assert before < repaired < before + 100
 
 
 def test_a_folder_that_is_added_again_embeds_nothing(workspace: Workspace) -> None:
