@@ -34,9 +34,9 @@ def test_a_servers_workspace_is_that_of_the_options(
 
 def test_a_directory_that_names_a_servers_workspace_is_taken_from_where_the_user_is(home: Path) -> None:
     def asked(given: str) -> str:
-        return load_settings(flags={"server": "s", "server_workspace": given}, cwd=home / "work").server_workspace
+        return load_settings(flags={"server": "s", "server_workspace": given}, cwd=home / "desk").server_workspace
 
-    assert asked("./p1") == f"{home}/work/p1"
+    assert asked("./p1") == f"{home}/desk/p1"
     assert asked("..") == f"{home}"
     assert asked("/srv/p1") == "/srv/p1"
     assert asked("notes") == "notes"
