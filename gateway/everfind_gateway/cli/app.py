@@ -89,10 +89,10 @@ def _refuse_contradictions(config: Path | None, server: str | None, workspace: s
 
 
 COMMANDS = {
-    "add": "corpus:add",
-    "remove": "corpus:remove",
-    "list": "corpus:list_folders",
-    "config": "corpus:config",
+    "add": "folders:add",
+    "remove": "folders:remove",
+    "list": "folders:list_folders",
+    "config": "config:config",
     "index": "index:index",
     "watch": "watch:watch",
     "search": "search:search",
