@@ -16,9 +16,8 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message_factory import GetMessageClass
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from tests.e2e.test_remote_mode import free_address, process
 from tests.support.corpus import write_corpus
-from tests.support.processes import Home
+from tests.support.processes import Home, free_address, process
 from tests.support.repository import ROOT
 
 pytestmark = pytest.mark.slow

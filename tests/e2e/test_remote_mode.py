@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.support.corpus import write_corpus
-from tests.support.processes import Home
+from tests.support.processes import Home, free_address, process
 
 pytestmark = pytest.mark.slow
 
@@ -25,35 +20,6 @@ def home(tmp_path: Path) -> Home:
     home = Home(tmp_path)
     home.run("add", str(tmp_path / "code"), str(tmp_path / "docs"))
     return home
-
-
-@contextlib.contextmanager
-def process(
-    home: Home, *command: str, ready: str, env: Mapping[str, str] | None = None
-) -> Iterator[subprocess.Popen[str]]:
-    """A process that has said ``ready`` on stderr; it must end well when told to."""
-    log = home.base / f"{command[-1].replace('/', '_')}.log"
-    with log.open("w") as stderr:
-        started = subprocess.Popen(
-            [sys.executable, "-m", *command], cwd=home.base, env={**home.env, **(env or {})}, stderr=stderr, text=True
-        )
-        try:
-            ends = time.monotonic() + 60
-            while ready not in log.read_text():
-                assert started.poll() is None, log.read_text()
-                assert time.monotonic() < ends, log.read_text()
-                time.sleep(0.05)
-            yield started
-        finally:
-            started.send_signal(signal.SIGTERM)
-            assert started.wait(60) == 0, log.read_text()
-            assert "Traceback" not in log.read_text()
-
-
-def free_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 def test_a_served_corpus_answers_as_the_local_one(home: Home) -> None:

@@ -15,8 +15,7 @@ import pytest
 from everfind_core.index.directory import current_index
 from everfind_core.model import Coverage
 from everfind_indexer.running.first_pass import FIRST_PASS_FILES
-from tests.e2e.test_remote_mode import free_address, process
-from tests.support.processes import Home
+from tests.support.processes import Home, free_address, process
 from tests.support.providers import Answer, serve
 
 pytestmark = pytest.mark.slow

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,3 +73,32 @@ def many_files(base: Path) -> Home:
         (folder / f"module_{n}.py").write_text(text, encoding="utf-8")
     home.run("add", str(folder))
     return home
+
+
+@contextlib.contextmanager
+def process(
+    home: Home, *command: str, ready: str, env: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """A process that has said ``ready`` on stderr; it must end well when told to."""
+    log = home.base / f"{command[-1].replace('/', '_')}.log"
+    with log.open("w") as stderr:
+        started = subprocess.Popen(
+            [sys.executable, "-m", *command], cwd=home.base, env={**home.env, **(env or {})}, stderr=stderr, text=True
+        )
+        try:
+            ends = time.monotonic() + 60
+            while ready not in log.read_text():
+                assert started.poll() is None, log.read_text()
+                assert time.monotonic() < ends, log.read_text()
+                time.sleep(0.05)
+            yield started
+        finally:
+            started.send_signal(signal.SIGTERM)
+            assert started.wait(60) == 0, log.read_text()
+            assert "Traceback" not in log.read_text()
+
+
+def free_address() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"

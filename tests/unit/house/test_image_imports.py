@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.house.test_images import packages
+from tests.support.dependency_groups import packages
 
 STARTS = {
     "embedder": "everfind_embedder.__main__",

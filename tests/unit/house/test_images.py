@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.support.dependency_groups import PYPROJECT, packages, requirements
 from tests.support.repository import ROOT
 
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SERVICES = ("embedder", "indexer", "searcher", "gateway")
 FOR_OTHER_TOOLS = {"lancedb==0.40.0"}
 """Dependencies of the one-process product that no service imports: what users open the table with."""
-
-
-def requirements(group: str) -> set[str]:
-    """A dependency group's requirements, with those of the groups that it includes."""
-    entries: list[Any] = PYPROJECT["dependency-groups"][group]
-    plain = {entry for entry in entries if isinstance(entry, str)}
-    return plain.union(*(requirements(entry["include-group"]) for entry in entries if isinstance(entry, dict)))
-
-
-def packages(group: str) -> set[str]:
-    return {re.split(r"[><=~!\[; ]", requirement)[0] for requirement in requirements(group)}
 
 
 def locked() -> dict[str, tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from tests.support.repository import ROOT
@@ -30,3 +31,9 @@ def test_no_two_test_modules_share_a_name() -> None:
     """Pytest collects two of one name as one, and fails."""
     names = Counter(path.name for path in TESTS.rglob("test_*.py"))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_no_test_module_imports_another() -> None:
+    """What several use lies in ``tests/support``."""
+    importing = re.compile(r"^(?:from|import) tests\.[\w.]*\btest_", re.MULTILINE)
+    assert [path.name for path in TESTS.rglob("*.py") if importing.search(path.read_text(encoding="utf-8"))] == []

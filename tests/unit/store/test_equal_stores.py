@@ -16,8 +16,8 @@ from everfind_core.model import Filters
 from everfind_core.ports import ChunkReader, ChunkWriter, FileChunks, ScoredChunk, StoredChunk
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
+from tests.support.store_edits import EDITS, edit
 from tests.support.store_samples import DIMENSIONS, EVERYTHING, file, random_texts, unit, with_vectors
-from tests.unit.searcher.store.test_store_resident import EDITS, edit
 
 FILTERS = (
     EVERYTHING,

@@ -27,8 +27,8 @@ from everfind_indexer.store.kinds import copy_version, salvage_table, table_dama
 from everfind_searcher.store import lance_version, open_reader
 from everfind_searcher.store.copies import Copy
 from everfind_searcher.store.postings import Postings
+from tests.support.store_edits import EDITS, FILTERS, edit
 from tests.support.store_samples import DIMENSIONS, EVERYTHING, file, places, random_texts, unit
-from tests.unit.searcher.store.test_store_resident import EDITS, FILTERS, edit
 
 CODEC = VectorCodec(VectorType.INT8, DIMENSIONS)
 QUESTIONS = 4

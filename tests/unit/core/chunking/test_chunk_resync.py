@@ -12,30 +12,13 @@ import statistics
 import typing
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 
 from everfind_core.chunking import limits_by_kind
 from everfind_core.model import LineKind
 from tests.support.chunk_checks import ByLine, check, cut, model_tokenizer, new_texts
-
-BUDGET = 254
-AT_MOST = 4
-
-
-def guide() -> str:
-    rng = random.Random(7)
-    words = Path(argparse.__file__).read_text("utf-8").split()
-    blocks: list[str] = []
-    for number in range(260):
-        if rng.random() < 0.2:
-            blocks.append("#" * rng.randint(1, 4) + f" Part {number}")
-        if rng.random() < 0.15:
-            blocks.append("```sh\nrun --it\n# comment\n```")
-        start = rng.randrange(len(words) - 200)
-        blocks.append("\n".join(" ".join(words[start + 9 * n : start + 9 * n + 9]) for n in range(rng.randint(1, 14))))
-    return "\n\n".join(blocks)
+from tests.support.chunk_edits import AT_MOST, BUDGET, edits, guide, source
 
 
 def records() -> str:
@@ -49,10 +32,6 @@ def table() -> str:
     return "\n".join(",".join(str(rng.randrange(9999)) for _ in range(6)) for _ in range(1500))
 
 
-def source(module: object) -> str:
-    return Path(str(getattr(module, "__file__", ""))).read_text("utf-8")
-
-
 FILES: dict[str, tuple[Callable[[], str], LineKind, str]] = {
     "argparse": (partial(source, argparse), LineKind.CODE, "python"),
     "typing": (partial(source, typing), LineKind.CODE, "python"),
@@ -62,21 +41,6 @@ FILES: dict[str, tuple[Callable[[], str], LineKind, str]] = {
     "one line repeated": (lambda: "the same line again and again\n" * 4500, LineKind.PROSE, ""),
     "no blank lines": (lambda: guide().replace("\n\n", "\n").replace("#", "-"), LineKind.CODE, ""),
 }
-
-
-def edits(lines: list[str], place: int) -> dict[str, list[str]]:
-    before, line, after = lines[:place], lines[place], lines[place + 1 :]
-    indent = line[: len(line) - len(line.lstrip())]
-    return {
-        "append": [*before, f"{line} edited", *after],
-        "change": [*before, f"{indent}entirely different {place}", *after],
-        "insert": [*before, f"{indent}inserted {place}", line, *after],
-        "insert at margin": [*before, "inserted at the margin", line, *after],
-        "insert definition": [*before, f"{indent}def inserted(a, b):", line, *after],
-        "insert heading": [*before, "# Inserted", line, *after],
-        "insert blank": [*before, "", line, *after],
-        "delete": [*before, *after],
-    }
 
 
 @pytest.mark.slow

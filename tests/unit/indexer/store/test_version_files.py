@@ -10,8 +10,8 @@ import lance
 from everfind_core.index.store_schema import TABLE_DIRECTORY
 from everfind_core.ports import ChunkWriter
 from everfind_indexer.store.integrity import version_files
+from tests.support.store_edits import edit
 from tests.support.store_samples import file, random_texts
-from tests.unit.searcher.store.test_store_resident import edit
 
 
 def listed(dataset: lance.LanceDataset) -> set[str]:

@@ -13,8 +13,8 @@ from everfind_core.ports import ChunkLimits
 from everfind_indexer.syntax import SyntaxChunker
 from everfind_indexer.syntax.grammars import LANGUAGES
 from tests.support.chunk_checks import WordTokenizer, check, model_tokenizer
-from tests.unit.core.chunking.test_chunk_properties import ANY_LINE, LIMITS, LONG_LINE, PIECES, Blind
-from tests.unit.indexer.syntax.test_syntax_borders import FILES, filled
+from tests.support.chunk_strategies import ANY_LINE, LIMITS, LONG_LINE, PIECES, Blind
+from tests.support.syntax_samples import FILES, filled
 
 ANY_LANGUAGE = st.sampled_from(sorted(LANGUAGES))
 CODE_LINE = st.sampled_from(sorted({line for file in FILES.values() for line in filled(*file).split("\n")}))

@@ -19,8 +19,8 @@ from everfind_core.model import Chunk, Document, LineKind
 from everfind_indexer.syntax import SyntaxChunker
 from everfind_indexer.syntax.structure import _signature
 from tests.support.chunk_checks import ByLine, check, model_tokenizer, new_texts
-from tests.unit.core.chunking.test_chunk_resync import AT_MOST, BUDGET, edits, guide, source
-from tests.unit.indexer.syntax.test_syntax_borders import FILES
+from tests.support.chunk_edits import AT_MOST, BUDGET, edits, guide, source
+from tests.support.syntax_samples import FILES
 
 NAMES = ["account", "balance", "cache", "delta", "entry", "field", "group", "handle", "index", "job", "key", "ledger"]
 

@@ -14,7 +14,7 @@ from everfind_searcher.store import grouped
 from everfind_searcher.store.bm25 import Mask, TermScorer
 from everfind_searcher.store.copies import Fragment
 from everfind_searcher.store.grouped import PostingsGroup, VersionPostings
-from tests.unit.searcher.store.test_store_postings import FRAGMENTS, WORDS, inverted
+from tests.support.inverted_fragments import FRAGMENTS, WORDS, inverted
 
 QUERY = ["two", "zwölf", "nowhere", "one"]
 

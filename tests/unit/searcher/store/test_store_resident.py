@@ -24,7 +24,7 @@ from everfind_core.index.store_schema import TABLE_DIRECTORY, VECTOR
 from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.index.vector_types import VectorType
 from everfind_core.model import FileRef, Filters
-from everfind_core.ports import ChunkWriter, FileChunks
+from everfind_core.ports import ChunkWriter
 from everfind_indexer.store import open_writer
 from everfind_searcher.store import open_reader
 from everfind_searcher.store.bm25 import Find, Mask, Scores, TermScorer
@@ -37,18 +37,10 @@ from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import vectors
 from everfind_searcher.store.snapshot import LanceSnapshot
 from everfind_searcher.store.sqlite.snapshot import SqliteSnapshot
+from tests.support.store_edits import EDITS, FILTERS, edit
 from tests.support.store_samples import DIMENSIONS, EVERYTHING, file, places, random_texts, unit, with_vectors
 
-FILTERS = (
-    EVERYTHING,
-    Filters(folders=("f",)),
-    Filters(include=("*1",), languages=("python",)),
-    Filters(exclude=("2*",), kinds=("function",)),
-)
 MUCH = 1 << 30
-EDITS = st.lists(
-    st.sampled_from(("save", "save", "save", "replace", "delete", "folder", "maintain", "finish", "exact")), max_size=8
-)
 
 
 def open_dataset(directory: Path) -> lance.LanceDataset:
@@ -58,26 +50,6 @@ def open_dataset(directory: Path) -> lance.LanceDataset:
 def snapshot_of(dataset: lance.LanceDataset, resident: ResidentRows, directory: Path) -> LanceSnapshot:
     codec = VectorCodec(VectorType.HALF, DIMENSIONS)
     return LanceSnapshot(LanceVersion(dataset, directory), resident, codec=codec)
-
-
-def edit(writer: ChunkWriter, kind: str, choose: random.Random) -> None:
-    names = [f"{choose.randrange(30)}" for _ in range(choose.randint(1, 6))]
-    folder = choose.choice("fg")
-    match kind:
-        case "replace" | "save":
-            language, what = choose.choice(("python", "")), choose.choice(("function", ""))
-            texts = [random_texts(choose.randint(1, 4), choose.randrange(10**6)) for _ in names]
-            texts[0][-1] = choose.choice((texts[0][-1], ""))
-            files = zip(names, texts, strict=True)
-            writer.replace([file(folder, name, *found, language=language, kind=what) for name, found in files])
-            if kind == "save":
-                writer.maintain(finish=True)
-        case "delete":
-            writer.replace([FileChunks(FileRef(folder, name)) for name in names])
-        case "folder":
-            writer.delete_folder(folder)
-        case _:
-            writer.maintain(finish=kind != "maintain", exact=kind == "exact")
 
 
 def nearest(dataset: lance.LanceDataset, query: npt.NDArray[np.float32], where: Filters) -> list[float]:
