@@ -25,9 +25,11 @@ from everfind_core.errors import (
     StorageError,
     StorageFullError,
 )
+from everfind_core.index.names import MANIFEST
 from everfind_core.index.object_place import ObjectPlace
 from everfind_core.index.published import PUBLISHED
 from everfind_core.index.store_backends import StoreChoice
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import Folder, IndexRequest, SearchMode, SearchRequest
 from everfind_core.ports import ChunkReader
 from everfind_indexer.engine import IndexEngine
@@ -63,10 +65,11 @@ class Publishing:
     base: Path
     client: Any
     place: ObjectPlace
+    vector_type: VectorType = VectorType.HALF
 
     def engine(self) -> IndexEngine:
         folder = Folder("notes", str(self.base / "notes"))
-        settings = IndexerSettings(self.base / "index", (folder,), publish=self.place)
+        settings = IndexerSettings(self.base / "index", (folder,), publish=self.place, vector_type=self.vector_type)
         return IndexEngine(settings, FakeEmbedder(), TextChunker(), open_writer)
 
     def index(self, request: IndexRequest | None = None) -> int:
@@ -143,10 +146,13 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("resident_bytes", [0, 1 << 28])
+@pytest.mark.parametrize("vector_type", VectorType)
 def test_a_searcher_of_the_published_index_answers_what_one_of_the_index_answers(
-    publishing_: Publishing, resident_bytes: int
+    publishing_: Publishing, vector_type: VectorType, resident_bytes: int
 ) -> None:
+    publishing_ = replace(publishing_, vector_type=vector_type)
     publishing_.index()
+    assert publishing_.pointer()["sidecars"][MANIFEST]["recipe"]["vector_type"] == vector_type
     with (
         publishing_.searcher(local=True) as local,
         publishing_.searcher(resident_bytes=resident_bytes) as one,
