@@ -55,7 +55,9 @@ def measure_noise(probes: npt.NDArray[np.float32], chunks: npt.NDArray[np.floati
     from everfind_core.ranking.reading import FIRST
 
     vectors = np.asarray(chunks, dtype=np.float32)
-    nearest = np.sort(probes @ vectors.T, axis=1)[:, ::-1][:, :FIRST]
+    likeness = probes @ vectors.T
+    most = min(FIRST, likeness.shape[1])
+    nearest = np.sort(np.partition(likeness, -most, axis=1)[:, -most:], axis=1)[:, ::-1]
     found = (1 - AGREEMENT) * nearest[:, 0] + AGREEMENT * nearest.mean(axis=1) - chance(len(vectors))
     random = np.random.default_rng(0)
     left, right = random.integers(0, len(vectors), (2, _PAIRS))

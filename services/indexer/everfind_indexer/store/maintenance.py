@@ -19,6 +19,7 @@ BM25 does only where it counts rows of fragments that are there.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -102,8 +103,12 @@ class Layout:
     @property
     def uncovered(self) -> list[int]:
         """The fragments that some search structure does not cover."""
-        covered = [{f for segment in index.segments for f in segment.fragment_ids} for index in self.indices]
-        return [fragment for fragment in self.rows if not all(fragment in ids for ids in covered)]
+        return sorted({fragment for index in self.indices for fragment in self.uncovered_by(index)})
+
+    def uncovered_by(self, index: IndexDescription) -> list[int]:
+        """The fragments that this search structure does not cover."""
+        covered = {fragment for segment in index.segments for fragment in segment.fragment_ids}
+        return [fragment for fragment in self.rows if fragment not in covered]
 
     @property
     def waiting(self) -> int:
@@ -136,7 +141,7 @@ class Layout:
     def since_gone(self, index: IndexDescription) -> int:
         """How many of the index's newest segments reach back to the first that names a gone fragment."""
         first = self._first_naming_gone(index)
-        return 0 if first is None else len(index.segments) - first
+        return 0 if first is None else len(self.segments(index)) - first
 
     def worth_dropping_gone(self, index: IndexDescription) -> int:
         """How many of the newest segments to merge so that none names a gone fragment; 0 where those are large."""
@@ -145,7 +150,7 @@ class Layout:
         return newest if since and sum(self._sizes(index)[-newest:]) <= GONE_ROWS else 0
 
     def _first_naming_gone(self, index: IndexDescription) -> int | None:
-        gone = (any(f not in self.rows for f in segment.fragment_ids) for segment in index.segments)
+        gone = (any(f not in self.rows for f in segment) for segment in self.segments(index))
         return next((position for position, found in enumerate(gone) if found), None)
 
     def outside_largest(self, index: IndexDescription) -> int:
@@ -155,7 +160,7 @@ class Layout:
 
     def filled(self, index: IndexDescription) -> int:
         """How many segments the index has, but for the empty one that some have of when the table was made."""
-        return sum(bool(segment.fragment_ids) for segment in index.segments)
+        return sum(map(bool, self.segments(index)))
 
     def alike(self, index: IndexDescription) -> int:
         """How many of the index's newest segments are worth merging: none has many more rows than all newer ones."""
@@ -166,9 +171,14 @@ class Layout:
             count, rows = count + 1, rows + size
         return count
 
+    def segments(self, index: IndexDescription) -> list[Collection[int]]:
+        """The fragments of each segment, the oldest first, and those of none as one more: they get one next."""
+        uncovered = self.uncovered_by(index)
+        return [*(segment.fragment_ids for segment in index.segments), *([uncovered] if uncovered else [])]
+
     def _sizes(self, index: IndexDescription) -> list[int]:
-        """Live rows of each segment, the oldest first."""
-        return [sum(self.rows.get(f, 0) for f in segment.fragment_ids) for segment in index.segments]
+        """Live rows of each segment."""
+        return [sum(self.rows.get(fragment, 0) for fragment in segment) for segment in self.segments(index)]
 
 
 def _can_learn(dataset: lance.LanceDataset, index: IndexDescription, rows: dict[int, int]) -> bool:
@@ -206,8 +216,7 @@ def settle(dataset: lance.LanceDataset, *, exact: bool) -> bool:
     if exact and (dirty := layout.dirty(EXACT_ROWS)):
         _join(dataset, keep=layout.without(dirty), dead_share=0.0)
         layout = Layout.of(dataset)
-    if layout.uncovered:
-        _cover(dataset, layout)
+    _join_uncovered(dataset, layout)
     _merge_segments(dataset, exact=exact)
     if exact:
         _drop_gone(dataset)
@@ -215,10 +224,14 @@ def settle(dataset: lance.LanceDataset, *, exact: bool) -> bool:
 
 
 def _cover(dataset: lance.LanceDataset, layout: Layout) -> None:
+    _join_uncovered(dataset, layout)
+    _optimize(dataset, [index.name for index in layout.indices], merge=0)
+
+
+def _join_uncovered(dataset: lance.LanceDataset, layout: Layout) -> None:
     small = set(layout.small()).intersection(layout.uncovered)
     if len(small) > 1:
         _join(dataset, keep=layout.without(small))
-    _optimize(dataset, [index.name for index in layout.indices], merge=0)
 
 
 def _limit_segments(dataset: lance.LanceDataset) -> None:
@@ -228,25 +241,35 @@ def _limit_segments(dataset: lance.LanceDataset) -> None:
 
 
 def _merge_segments(dataset: lance.LanceDataset, *, exact: bool) -> None:
-    """Into one where a good share of the rows lies outside the largest; else the newest, at the cost of what changed.
-
-    The end of a run over whole folders leaves the oldest and one more; others merge once there are many, or where the
-    newest hold terms of a fragment that is gone.
-    """
+    """Cover what no segment covers, and in the same step join it with as many segments as are worth merging."""
     layout = Layout.of(dataset)
+    chosen: dict[int, list[str]] = defaultdict(list)
     for index in layout.indices:
-        segments = len(index.segments)
-        if segments > 1 and layout.outside_largest(index) > OUTSIDE_SHARE * layout.live:
-            _optimize(dataset, [index.name], merge=segments)
-        elif exact:
-            newer = layout.filled(index) - 1
-            if newer > 1:
-                _optimize(dataset, [index.name], merge=newer)
-        elif index.name == index_name(TERMS) and (newest := layout.worth_dropping_gone(index)):
-            _optimize(dataset, [index.name], merge=newest)
-        elif segments >= SEGMENTS:
-            newest = layout.alike(index)
-            _optimize(dataset, [index.name], merge=newest if newest > 1 else SEGMENTS - 1)
+        newest, covers = _worth_merging(layout, index, exact=exact), bool(layout.uncovered_by(index))
+        if newest > 1 or covers:
+            chosen[max(1, newest) - covers].append(index.name)
+    for merge, names in chosen.items():
+        _optimize(dataset, names, merge=merge)
+
+
+def _worth_merging(layout: Layout, index: IndexDescription, *, exact: bool) -> int:
+    """How many of the index's newest segments to make one, those uncovered rows counted as one; 0 or 1 for none.
+
+    All where a good share of the rows lies outside the largest. Else the newest, at the cost of what changed: the end
+    of a run over whole folders leaves the oldest and one more; others merge once there are many, or where the newest
+    hold terms of a fragment that is gone.
+    """
+    segments = len(layout.segments(index))
+    if segments > 1 and layout.outside_largest(index) > OUTSIDE_SHARE * layout.live:
+        return segments
+    if exact:
+        return layout.filled(index) - 1
+    if index.name == index_name(TERMS) and (newest := layout.worth_dropping_gone(index)):
+        return newest
+    if segments < SEGMENTS:
+        return 0
+    newest = layout.alike(index)
+    return newest if newest > 1 else SEGMENTS - 1
 
 
 def _drop_gone(dataset: lance.LanceDataset) -> None:
