@@ -15,7 +15,7 @@ from typing import TypeVar
 from everfind_core.errors import EverfindError, IndexDamagedError, IndexMissingError, StorageError
 from everfind_core.files.paths import encode_os_path, printable
 from everfind_core.index.json_files import damaged, decoded, read_json, storage_error, write_json
-from everfind_core.index.manifest import FORMAT, Manifest, check_format
+from everfind_core.index.manifest import Manifest, check_format
 from everfind_core.index.names import (
     CACHE_TAG,
     CALIBRATION,
@@ -315,7 +315,7 @@ def make_current(index_directory: Path, location: IndexLocation) -> None:
     Where it does already nothing is written: searchers take a new pointer for a new index, and open that with nothing
     in memory.
     """
-    pointer = {"format": FORMAT, "index": location.directory.name}
+    pointer = {"format": location.manifest.format, "index": location.directory.name}
     with contextlib.suppress(IndexDamagedError):
         if read_json(index_directory / POINTER) == pointer:
             return

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Self
 
 from everfind_core import __version__
 from everfind_core.errors import IndexIncompatibleError
@@ -14,8 +16,19 @@ from everfind_core.index.store_backends import StoreBackend
 from everfind_core.index.vector_types import VectorType
 from everfind_core.model import ModelInfo
 
-FORMAT = 1
-"""Version of the layout and of the store's columns. A newer one is refused, an older one rebuilt."""
+_KNOWN_SINCE: Final[Mapping[StrEnum, int]] = {
+    StoreBackend.LANCEDB: 1,
+    StoreBackend.SQLITE: 1,
+    VectorType.HALF: 1,
+    VectorType.INT8: 2,
+}
+"""The format from which on an everfind knows what an index may consist of.
+
+A new kind gets the next number, as does a store whose layout or columns become others.
+"""
+
+FORMAT: Final = max(_KNOWN_SINCE.values())
+"""The newest that this everfind knows. An index of a newer one is refused, one that says less than it needs rebuilt."""
 
 REBUILD_HINT = "Run `everfind index --rebuild`: it builds a new index beside this one and then swaps."
 
@@ -48,9 +61,19 @@ class Manifest:
     model: ModelInfo
     created: float
     everfind_version: str
-    format: int = FORMAT
+    format: int = 1
     store: StoreBackend = StoreBackend.LANCEDB
     generation_base: int | None = None
+
+    @classmethod
+    def new(cls, recipe: Recipe, model: ModelInfo, store: StoreBackend) -> Self:
+        """Of an index that this everfind makes now."""
+        return cls(recipe, model, time.time(), __version__, needed_format(recipe, store), store)
+
+
+def needed_format(recipe: Recipe, store: StoreBackend) -> int:
+    """The least format that has all of such an index: an older everfind that knows it may read it, others refuse it."""
+    return max(_KNOWN_SINCE[recipe.vector_type], _KNOWN_SINCE[store])
 
 
 def check_recipe(
@@ -78,7 +101,7 @@ def is_upgrade(manifest: Manifest, wanted: Recipe, place: Path) -> bool:
         IndexIncompatibleError: a newer everfind made it, and this one would do it otherwise.
     """
     found = manifest.recipe
-    if found == wanted and manifest.format == FORMAT:
+    if found == wanted and manifest.format >= needed_format(found, manifest.store):
         return False
     if _chosen(found) != _chosen(wanted):
         return False

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from everfind_core import __version__
 from everfind_core.errors import IndexDamagedError, IndexIncompatibleError, IndexMissingError, StorageError
 from everfind_core.index.directory import (
     FolderCoverage,
@@ -225,7 +223,7 @@ def _created(
 ) -> tuple[IndexLocation, tuple[str, ...]]:
     """A new index, empty, and what the user is told of the store that was chosen for it."""
     chosen = choose(choice)
-    manifest = Manifest(recipe, model, time.time(), __version__, store=chosen.backend)
+    manifest = Manifest.new(recipe, model, chosen.backend)
     return create_index(index_directory, manifest), chosen.notices
 
 

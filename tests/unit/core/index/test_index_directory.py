@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from everfind_core.errors import (
     StorageError,
     StorageFullError,
 )
+from everfind_core.index import manifest as manifest_module
 from everfind_core.index.directory import (
     GENERATIONS_PER_INDEX,
     FolderCoverage,
@@ -25,7 +27,9 @@ from everfind_core.index.directory import (
     make_current,
 )
 from everfind_core.index.json_files import storage_error, write_json
-from everfind_core.index.manifest import FORMAT, Manifest, Recipe
+from everfind_core.index.manifest import FORMAT, Manifest, Recipe, is_upgrade, needed_format
+from everfind_core.index.store_backends import StoreBackend
+from everfind_core.index.vector_types import VectorType
 from everfind_core.model import Coverage, Folder, ModelInfo
 
 MODEL = ModelInfo("m", "r", 384, 256, "mean")
@@ -90,13 +94,42 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, content: str) -> None:
         current_index(tmp_path)
 
 
-def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+def test_a_newer_format_is_refused_and_not_taken_for_damage(tmp_path: Path) -> None:
+    """Whatever else stands in it: kinds that this everfind does not know."""
     index = create_index(tmp_path, MANIFEST)
     make_current(tmp_path, index)
     path = index.directory / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": FORMAT + 1}))
-    with pytest.raises(IndexIncompatibleError, match=f"format {FORMAT + 1}"):
+    found = json.loads(path.read_text())
+    found |= {"format": FORMAT + 1, "store": "clay", "recipe": found["recipe"] | {"vector_type": "ternary"}}
+    path.write_text(json.dumps(found))
+    with pytest.raises(IndexIncompatibleError, match=f"format {FORMAT + 1}") as refused:
         current_index(tmp_path)
+    assert "newer" in refused.value.hint
+
+
+@pytest.mark.parametrize("store", StoreBackend)
+@pytest.mark.parametrize("vector_type", VectorType)
+def test_an_everfind_that_knows_all_of_an_index_reads_it_and_an_older_one_refuses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vector_type: VectorType, store: StoreBackend
+) -> None:
+    recipe = replace(MANIFEST.recipe, vector_type=vector_type)
+    made = Manifest.new(recipe, MODEL, store)
+    make_current(tmp_path, create_index(tmp_path, made))
+    assert made.format == needed_format(recipe, store) == {VectorType.HALF: 1, VectorType.INT8: 2}[vector_type]
+    for known in range(FORMAT + 1):
+        monkeypatch.setattr(manifest_module, "FORMAT", known)
+        if known < made.format:
+            with pytest.raises(IndexIncompatibleError, match=f"format {made.format}; .* up to format {known}"):
+                current_index(tmp_path)
+        else:
+            assert current_index(tmp_path).manifest == made
+
+
+def test_an_index_that_says_less_than_it_needs_is_made_anew() -> None:
+    recipe = replace(MANIFEST.recipe, vector_type=VectorType.INT8)
+    made = Manifest.new(recipe, MODEL, StoreBackend.LANCEDB)
+    assert not is_upgrade(made, recipe, Path("x"))
+    assert is_upgrade(replace(made, format=1), recipe, Path("x"))
 
 
 @pytest.mark.parametrize("content", ['{"folders": [{}], "indexed_at": 0}', "[" * 100_000], ids=["empty", "deep"])
