@@ -85,7 +85,7 @@ METRIC: Final = "cosine"
 """A stored distance is 1 - cosine."""
 
 PARTITIONS: Final = 1
-"""One partition: a quantised scan of every vector, so that no recall is lost to probing."""
+"""One partition: a quantized scan of every vector, so that no recall is lost to probing."""
 
 BITS: Final = 4
 PROBES: Final = 1

@@ -1,7 +1,7 @@
 """MiniLM-L6 as a graph with real int8 matrix products, for runs of sequences of one exact length.
 
 Input ``input_ids`` int64 (batch, sequence), every token real: no padding and so no mask. Output
-``sentence_embedding`` float32 (batch, 384), unit length. Activations are quantised with one scale a token row, so a
+``sentence_embedding`` float32 (batch, 384), unit length. Activations are quantized with one scale a token row, so a
 row's result never depends on the other rows of its batch; inside, all tokens of a batch are rows of one matrix.
 """
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from everfind_core.index.vector_codec import Stored
 from everfind_core.model import Filters
 from everfind_core.ports import StoredChunk
-from everfind_searcher.store.in_memory import ShortenedVectors, VectorsInMemory, transient
+from everfind_searcher.store.in_memory import RescoredVectors, VectorsInMemory, transient
 from everfind_searcher.store.postings import Postings
 
 Addresses: TypeAlias = npt.NDArray[np.integer]
@@ -48,7 +48,7 @@ class Copy:
         column_bytes: int,
     ) -> Copy:
         """A copy that stays; ``stored`` are zero where a row has no vector."""
-        return cls(chunks, ShortenedVectors.of(stored), postings, column_bytes)
+        return cls(chunks, RescoredVectors.of(stored), postings, column_bytes)
 
     def without_postings(self) -> Copy:
         """The same rows, their postings left out."""

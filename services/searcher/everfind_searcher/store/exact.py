@@ -15,7 +15,7 @@ from everfind_searcher.store.copies import Copy
 from everfind_searcher.store.in_memory import QueryVector, joined
 from everfind_searcher.store.parallel import in_parallel
 from everfind_searcher.store.postings import Places
-from everfind_searcher.store.short import ROUNDING
+from everfind_searcher.store.quantized import ROUNDING
 
 _ROWS_AT_ONCE: Final = 16_384
 _FAR_APART: Final = 4
@@ -71,8 +71,8 @@ class Selection:
 class Nearest:
     """What of some rows is nearest to one query.
 
-    All are compared by their shortened vectors, the likely ones by their own, and then the few others that may be as
-    near as those.
+    All are compared by their quantized vectors, the likely ones rescored by their own, and then the few others that may
+    be as near as those.
     """
 
     def __init__(self, selections: Sequence[Selection], query: npt.NDArray[np.float32]) -> None:

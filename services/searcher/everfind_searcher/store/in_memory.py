@@ -1,4 +1,4 @@
-"""Vectors in memory, as a query is compared with them: all by a first look, and those that may be near exactly."""
+"""Vectors in memory, as a query is compared with them: all quantized, and those that may be near exactly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from everfind_core.index.vector_codec import Stored, is_int8, single
 from everfind_searcher.store.postings import Places
-from everfind_searcher.store.short import ROUNDING, ShortVectors
+from everfind_searcher.store.quantized import ROUNDING, QuantizedVectors
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 
@@ -26,14 +26,14 @@ class QueryVector:
     """The vector of a question: ``numbers`` of shape (dimensions,), what stands for them, and their norm."""
 
     numbers: Floats
-    short: ShortVectors
+    quantized: QuantizedVectors
     length: float
 
     @classmethod
     def of(cls, numbers: Floats) -> QueryVector:
         """Of what the model gave."""
         numbers = rounded(numbers)
-        return cls(numbers, ShortVectors.of(numbers[None]), float(np.linalg.norm(numbers)))
+        return cls(numbers, QuantizedVectors.of(numbers[None]), float(np.linalg.norm(numbers)))
 
 
 class VectorsInMemory(Protocol):
@@ -73,43 +73,46 @@ def joined(parts: Sequence[npt.NDArray[np.floating]]) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class ShortenedVectors:
-    """Vectors of which ``short`` is the first look. ``halves`` are what is stored; None if that is ``short`` itself."""
+class RescoredVectors:
+    """Vectors that are compared ``quantized`` first; those that may be near are rescored as they are stored.
 
-    short: ShortVectors
+    ``halves`` are what is stored; None if that is ``quantized`` itself.
+    """
+
+    quantized: QuantizedVectors
     halves: npt.NDArray[np.float16] | None
     lengths: Floats
 
     @classmethod
-    def of(cls, stored: Stored) -> ShortenedVectors:
+    def of(cls, stored: Stored) -> RescoredVectors:
         """Those of rows as they are stored, zero where a row has none."""
         if is_int8(stored):
-            short = ShortVectors.stored(stored)
-            return cls(short, None, short.lengths())
+            quantized = QuantizedVectors.stored(stored)
+            return cls(quantized, None, quantized.lengths())
         matrix = stored.astype(np.float32)
-        return cls(ShortVectors.of(matrix), stored.astype(np.float16), np.linalg.norm(matrix, axis=1))
+        return cls(QuantizedVectors.of(matrix), stored.astype(np.float16), np.linalg.norm(matrix, axis=1))
 
     @property
     def nbytes(self) -> int:
         """What they take in memory."""
-        return self.short.nbytes + self.lengths.nbytes + (0 if self.halves is None else self.halves.nbytes)
+        return self.quantized.nbytes + self.lengths.nbytes + (0 if self.halves is None else self.halves.nbytes)
 
     def floats(self, rows: Places) -> npt.NDArray[np.floating]:
         """Those of some rows, as they are stored."""
-        return self.short.floats(rows) if self.halves is None else self.halves[rows]
+        return self.quantized.floats(rows) if self.halves is None else self.halves[rows]
 
     def products(self, query: QueryVector, rows: Places | slice) -> Floats:
         """By whole numbers."""
-        found: Floats = self.short.products(query.short, rows) * query.short.scales[0]
+        found: Floats = self.quantized.products(query.quantized, rows) * query.quantized.scales[0]
         return found
 
     def factors(self, rows: Places) -> Floats:
         """The rows' scales over their lengths."""
-        return self.short.scales[rows] / self.lengths[rows]
+        return self.quantized.scales[rows] / self.lengths[rows]
 
     def doubt(self, query: QueryVector) -> float:
-        """What shortening took away."""
-        return self.short.doubt(query.short)
+        """What quantizing took away."""
+        return self.quantized.doubt(query.quantized)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,5 +152,5 @@ class WideVectors:
 
 
 def transient(stored: Stored) -> VectorsInMemory:
-    """Rows as they are stored, for one question: to shorten halves costs more than to compare them."""
-    return ShortenedVectors.of(stored) if is_int8(stored) else WideVectors.of(stored)
+    """Rows as they are stored, for one question: to quantize halves costs more than to compare them."""
+    return RescoredVectors.of(stored) if is_int8(stored) else WideVectors.of(stored)

@@ -151,7 +151,7 @@ class LanceSnapshot:
         return Labels.of(rows.num_rows, languages=languages, kinds=kinds, statuses=statuses, dates=dates, paths=paths)
 
     def _compare(self, addresses: Addresses, query: Vector, count: int, seen: dict[int, Vector]) -> Scored:
-        """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by shortened ones."""
+        """The ``count`` rows nearest to ``query`` by their exact vectors: the store found them by quantized ones."""
         compared = self._vectors(addresses, seen)
         lengths = np.linalg.norm(compared, axis=1)
         return nearest(addresses, cosines(compared, lengths, rounded(query)), count)

@@ -1,4 +1,4 @@
-"""Shortened vectors are never further off than they say, so that what is found by them is exact."""
+"""Quantized vectors are never further off than they say, so that what is found by them is exact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everfind_searcher.store import exact as exact_module
 from everfind_searcher.store.copies import Copy
 from everfind_searcher.store.exact import Nearest, Selection, cosines
 from everfind_searcher.store.postings import Postings
-from everfind_searcher.store.short import ShortVectors
+from everfind_searcher.store.quantized import QuantizedVectors
 
 Floats = npt.NDArray[np.float32]
 
@@ -46,7 +46,7 @@ def test_doubt_bounds_what_is_wrong(seed: int, spread: float) -> None:
     stored = matrix(50, seed, spread)
     query = np.random.default_rng(seed + 1).standard_normal(DIMENSIONS).astype(np.float32)
     asked = query.astype(np.float16).astype(np.float32)
-    rows, one = ShortVectors.of(stored.astype(np.float32)), ShortVectors.of(asked[None])
+    rows, one = QuantizedVectors.of(stored.astype(np.float32)), QuantizedVectors.of(asked[None])
     lengths = np.linalg.norm(stored.astype(np.float64), axis=1)
     there = lengths > 0
     products = rows.products(one, slice(None)).astype(np.float64) * rows.scales * one.scales[0]

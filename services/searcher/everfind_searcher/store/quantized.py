@@ -1,4 +1,4 @@
-"""Vectors in eight bits a number: a first look at all rows, and how far it can be wrong."""
+"""Vectors quantized to eight bits a number: what all rows are compared by first, and how far that can be wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROUNDING: Final = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class ShortVectors:
+class QuantizedVectors:
     """Rows of a matrix, each as whole numbers times a scale of its own.
 
     ``numbers`` int8 of shape (rows, dimensions), ``scales`` float32 of shape (rows,): 0 where a row is zero. ``error``
@@ -28,19 +28,19 @@ class ShortVectors:
     error: float
 
     @classmethod
-    def of(cls, matrix: npt.NDArray[np.float32]) -> ShortVectors:
+    def of(cls, matrix: npt.NDArray[np.float32]) -> QuantizedVectors:
         """Those of ``matrix``, of shape (rows, dimensions), whose numbers are of half precision."""
-        short = Int8Vectors.of(matrix)
-        differences = np.linalg.norm(matrix - short.floats(), axis=1)
+        whole = Int8Vectors.of(matrix)
+        differences = np.linalg.norm(matrix - whole.floats(), axis=1)
         lengths = np.linalg.norm(matrix, axis=1)
         shares = differences[lengths > 0] / lengths[lengths > 0]
-        return cls(short.numbers, short.scales, float(shares.max(initial=0.0)) + ROUNDING)
+        return cls(whole.numbers, whole.scales, float(shares.max(initial=0.0)) + ROUNDING)
 
     @classmethod
-    def stored(cls, stored: Stored) -> ShortVectors:
+    def stored(cls, stored: Stored) -> QuantizedVectors:
         """Those that a store has in eight bits: they stand for nothing but themselves."""
-        short = Int8Vectors.unpacked(stored)
-        return cls(short.numbers, short.scales, ROUNDING)
+        whole = Int8Vectors.unpacked(stored)
+        return cls(whole.numbers, whole.scales, ROUNDING)
 
     @property
     def nbytes(self) -> int:
@@ -57,7 +57,7 @@ class ShortVectors:
         """Some rows as they stand here."""
         return self.numbers[rows] * self.scales[rows][:, None]
 
-    def products(self, query: ShortVectors, rows: npt.NDArray[np.integer] | slice) -> npt.NDArray[np.float32]:
+    def products(self, query: QuantizedVectors, rows: npt.NDArray[np.integer] | slice) -> npt.NDArray[np.float32]:
         """The dot product of some rows' whole numbers with those of ``query``, which is one row.
 
         Times both scales it is the rows' own product, but for :meth:`doubt`.
@@ -66,6 +66,6 @@ class ShortVectors:
         products: npt.NDArray[np.float32] = np.asarray(found)[0]
         return products
 
-    def doubt(self, query: ShortVectors) -> float:
+    def doubt(self, query: QuantizedVectors) -> float:
         """How far a product can be wrong, as a share of both lengths."""
         return query.error + self.error * (1 + query.error) + ROUNDING
