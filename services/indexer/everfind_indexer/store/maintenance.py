@@ -128,10 +128,9 @@ class Layout:
                 chosen.append(fragment)
         return chosen
 
-    def without(self, fragments: Iterable[int]) -> list[int]:
+    def without(self, fragments: Collection[int]) -> list[int]:
         """All fragments but these."""
-        chosen = set(fragments)
-        return [fragment for fragment in self.rows if fragment not in chosen]
+        return [fragment for fragment in self.rows if fragment not in fragments]
 
     def naming_gone(self, columns: Collection[str]) -> list[IndexDescription]:
         """The search structures of these columns that hold rows of a fragment that is there no more."""
@@ -241,8 +240,15 @@ def _limit_segments(dataset: lance.LanceDataset) -> None:
 
 
 def _merge_segments(dataset: lance.LanceDataset, *, exact: bool) -> None:
-    """Cover what no segment covers, and in the same step join it with as many segments as are worth merging."""
+    """Cover what no segment covers, and join with it as many segments as are worth merging.
+
+    That is one step, but for lexical ones: joined with rows of no segment, one would consist of two parts.
+    """
+    tokens = {index_name(column) for column in TOKEN_COLUMNS}
     layout = Layout.of(dataset)
+    if first := [index.name for index in layout.indices if index.name in tokens and layout.uncovered_by(index)]:
+        _optimize(dataset, first, merge=0)
+        layout = Layout.of(dataset)
     chosen: dict[int, list[str]] = defaultdict(list)
     for index in layout.indices:
         newest, covers = _worth_merging(layout, index, exact=exact), bool(layout.uncovered_by(index))
