@@ -14,8 +14,6 @@ TOKENS_A_CHUNK = 112
 CORE_TOKENS = 12_000
 """Tokens that a core indexes a second, all steps of the pipeline included."""
 
-DISK_BYTES = 3_500
-RESIDENT_BYTES = 3_100
 PROCESS_BYTES = 330e6
 SEARCH_CPU = 7.7e-3
 CHUNK_CPU = 4.4e-8
@@ -28,23 +26,37 @@ CHUNK_P50 = 3.7e-8
 TAIL = 15.9 / 9.9
 """The time that 99 of 100 searches keep, over that which half of them keep."""
 
-SHARD = 175_000
-"""Chunks of a searcher, which the default ``resident_bytes`` holds."""
-
 SIZES = (10**5, 10**6, 10**7, 10**8, 10**9)
 CLUSTER_CORES = 64
 
 
 @dataclass(frozen=True, slots=True)
+class Space:
+    """What a chunk takes with vectors of one type, in bytes: on the ``disk`` once old versions are gone, in ``memory``.
+
+    ``shard`` chunks are what the default ``resident_bytes`` holds of a searcher.
+    """
+
+    disk: int
+    memory: int
+    shard: int
+
+
+HALF = Space(1_730, 3_130, 175_000)
+INT8 = Space(1_113, 2_360, 260_000)
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
-    """What ``chunks`` cost over shards of at most SHARD chunks, each of which looks at each question."""
+    """What ``chunks`` cost over shards that are full, each of which looks at each question."""
 
     chunks: float
+    space: Space = HALF
 
     @property
     def shards(self) -> int:
         """Searchers that hold one copy of all."""
-        return math.ceil(self.chunks / SHARD)
+        return math.ceil(self.chunks / self.space.shard)
 
     @property
     def indexing(self) -> float:
@@ -54,12 +66,12 @@ class Cost:
     @property
     def disk(self) -> float:
         """Bytes."""
-        return self.chunks * DISK_BYTES
+        return self.chunks * self.space.disk
 
     @property
     def memory(self) -> float:
         """Bytes of all searchers."""
-        return self.shards * PROCESS_BYTES + self.chunks * RESIDENT_BYTES
+        return self.shards * PROCESS_BYTES + self.chunks * self.space.memory
 
     @property
     def cpu(self) -> float:
@@ -69,7 +81,7 @@ class Cost:
     @property
     def latency(self) -> float:
         """Seconds that half of all questions keep: the slowest shard's, where a shard's times are log-normal."""
-        one = SEARCH_P50 + CHUNK_P50 * min(self.chunks, SHARD)
+        one = SEARCH_P50 + CHUNK_P50 * min(self.chunks, self.space.shard)
         spread = math.log(TAIL) / NormalDist().inv_cdf(0.99)
         return one * math.exp(spread * NormalDist().inv_cdf(0.5 ** (1 / self.shards)))
 
@@ -93,7 +105,7 @@ class Limit:
 
     def _needed(self, chunks: float) -> float:
         if self.unsharded:
-            return {"latency": SEARCH_P50 + CHUNK_P50 * chunks, "memory": PROCESS_BYTES + RESIDENT_BYTES * chunks}[
+            return {"latency": SEARCH_P50 + CHUNK_P50 * chunks, "memory": PROCESS_BYTES + HALF.memory * chunks}[
                 self.need
             ]
         return float(getattr(Cost(chunks), self.need))
@@ -125,6 +137,14 @@ def costs() -> Iterator[Sequence[str]]:
         )
 
 
+def costs_of_int8() -> Iterator[Sequence[str]]:
+    """What differs with vectors in eight bits a number."""
+    yield "chunks", "disk", "shards", "memory"
+    for size in SIZES:
+        cost = Cost(size, INT8)
+        yield f"{size:,}", _bytes(cost.disk), f"{cost.shards:,}", _bytes(cost.memory)
+
+
 def limits() -> Iterator[Sequence[str]]:
     """The limits by the number of chunks at which they are met, below the heads."""
     yield "limit", "met at chunks"
@@ -139,8 +159,8 @@ def table(rows: Iterator[Sequence[str]]) -> str:
 
 
 def tables() -> str:
-    """Both tables as they stand in the page."""
-    return f"{table(costs())}\n{table(limits())}"
+    """The tables as they stand in the page, one after another."""
+    return "\n".join(map(table, (costs(), costs_of_int8(), limits())))
 
 
 def _number(value: float) -> str:

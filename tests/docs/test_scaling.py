@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.capacity_table import SHARD, Cost, Limit, tables
+from scripts.capacity_table import HALF, INT8, Cost, Limit, Space, tables
 from tests.support.repository import ROOT
 
 PAGE = ROOT / "docs" / "scaling.md"
 
 
 def test_the_page_has_the_tables_that_the_script_prints() -> None:
-    assert tables() in PAGE.read_text(encoding="utf-8"), "paste what `python scripts/capacity_table.py` prints"
+    page = PAGE.read_text(encoding="utf-8")
+    for table in tables().split("\n\n"):
+        assert table.strip() in page, "paste what `python scripts/capacity_table.py` prints"
 
 
 def test_one_shard_costs_what_was_measured() -> None:
@@ -21,8 +23,13 @@ def test_one_shard_costs_what_was_measured() -> None:
     assert Cost(50_000).cpu == pytest.approx(0.0099, abs=0.0001)
 
 
+@pytest.mark.parametrize(("space", "held"), [(HALF, 2_310), (INT8, 1_542)])  # docs/benchmarks.md, Space
+def test_a_shard_has_as_many_chunks_as_the_default_of_resident_bytes_holds(space: Space, held: int) -> None:
+    assert space.shard == pytest.approx((384 << 20) / held, rel=0.01)
+
+
 def test_costs_add_up_over_shards_and_the_slowest_is_waited_for() -> None:
-    one, many = Cost(SHARD), Cost(1000 * SHARD)
+    one, many = Cost(HALF.shard), Cost(1000 * HALF.shard)
     assert (one.shards, many.shards) == (1, 1000)
     for sum_ in ("memory", "cpu", "disk", "indexing"):
         assert getattr(many, sum_) == pytest.approx(1000 * getattr(one, sum_))
