@@ -187,6 +187,13 @@ class ChunkSnapshot(Protocol):
         """The best chunks by BM25 over ``terms`` (any of them), best first, among those that pass ``where``."""
         ...
 
+    def quoting(self, phrase: str, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        """The chunks whose text has ``phrase`` word for word (:func:`everfind_core.text.plain_words.says`).
+
+        The first ``limit`` by BM25 over ``terms``, 0 where a chunk has none of them, among those that pass ``where``.
+        """
+        ...
+
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         """A file's chunks in order; empty if the store has none."""
         ...

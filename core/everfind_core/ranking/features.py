@@ -15,7 +15,7 @@ from everfind_core.ports import StoredChunk
 from everfind_core.ranking.definitions import defines
 from everfind_core.ranking.paths import PathFeatures, Role, name_parts, read_path
 from everfind_core.ranking.query import Name, Query
-from everfind_core.text.plain_words import plain_words, stands_in
+from everfind_core.text.plain_words import plain_words, says
 
 _SHORTEST_RUN = 3  # words in a row that say more than the words apart
 _TELLING_RUN = 6
@@ -154,12 +154,7 @@ def longest_run(words: Sequence[str], text: str) -> float:
 
 def phrase_share(phrases: Sequence[str], text: str) -> float:
     """The share of ``phrases`` (folded words with single spaces between) that stand in ``text`` word for word."""
-    if not phrases:
-        return 0.0
-    lowered = text.lower()
-    possible = [phrase for phrase in phrases if all(word in lowered for word in phrase.split())]
-    plain = plain_words(text) if possible else ""
-    return sum(stands_in(phrase, plain) for phrase in possible) / len(phrases)
+    return sum(says(text, phrase) for phrase in phrases) / len(phrases) if phrases else 0.0
 
 
 def _may_have_run(words: Sequence[str], lowered: str) -> bool:

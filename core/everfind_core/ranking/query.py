@@ -85,15 +85,17 @@ class Query:
     """A query, read once.
 
     ``terms`` are those of the lexical arm; ``words`` the folded words in their order; ``subjects`` how many of them
-    carry a subject; ``phrases`` what stands in quotation marks, each as its folded words with single spaces between;
-    ``names`` what looks like an identifier, ``coded`` whether by its spelling alone (not because the query is short);
-    ``cjk`` the share of Chinese, Japanese and Korean characters, 0 to 1, less for those with English words.
+    carry a subject; ``phrases`` what stands in quotation marks, each as its folded words with single spaces between,
+    ``quotations`` the same as written; ``names`` what looks like an identifier, ``coded`` whether by its spelling alone
+    (not because the query is short); ``cjk`` the share of Chinese, Japanese and Korean characters, 0 to 1, less for
+    those with English words.
     """
 
     terms: frozenset[str]
     words: tuple[str, ...]
     subjects: int
     phrases: tuple[str, ...]
+    quotations: tuple[str, ...]
     names: tuple[Name, ...]
     coded: bool
     cjk: float
@@ -123,11 +125,13 @@ def read_query(text: str) -> Query:
     intents = {intent for intent, pattern in _INTENTS.items() if pattern.search(text)}
     if coded or (len(subjects) == 1 and len(words) == 1):
         intents.add(Intent.IDENTIFIER)
+    quoted = _quoted(text)
     return Query(
         terms=frozenset(query_terms(text)),
         words=words,
         subjects=len(subjects),
-        phrases=_phrases(text),
+        phrases=tuple(quoted),
+        quotations=tuple(quoted.values()),
         names=tuple(dict.fromkeys(names))[:MAX_NAMES],
         coded=bool(coded),
         cjk=cjk,
@@ -135,9 +139,13 @@ def read_query(text: str) -> Query:
     )
 
 
-def _phrases(text: str) -> tuple[str, ...]:
-    quoted = (plain_words("".join(groups)) for groups in _PHRASE.findall(text))
-    return tuple(dict.fromkeys(phrase for phrase in quoted if phrase))[:MAX_PHRASES]
+def _quoted(text: str) -> dict[str, str]:
+    """The phrases, each with what is written between its marks."""
+    found: dict[str, str] = {}
+    for groups in _PHRASE.findall(text):
+        quotation = "".join(groups)
+        found.setdefault(plain_words(quotation), quotation)
+    return dict([(phrase, quotation) for phrase, quotation in found.items() if phrase][:MAX_PHRASES])
 
 
 def _coded_names(text: str) -> list[Name]:

@@ -20,6 +20,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import TypeAlias
 
 from everfind_core.text.stemming import stem
 
@@ -110,6 +111,35 @@ def written_terms(text: str) -> list[str]:
     terms = dict.fromkeys(" ".join(map(_query_chain_terms, _chains(text))).split())
     telling = [term for term in terms if term not in _STOP_WORDS]
     return (telling or list(terms))[:MAX_QUERY_TERMS]
+
+
+Need: TypeAlias = tuple[tuple[str, ...], ...]
+"""Terms of which a text has all in one way or another: each way lists its terms."""
+
+
+def phrase_needs(phrase: str) -> list[Need]:
+    """What the terms of each text that has ``phrase`` word for word meet; most of those that do need not have it.
+
+    A word may stand there in another case than in the phrase, which splits it otherwise, or inside a hyphenated word.
+    Only where both come together (``X-GitHub-Event`` for *github event*) its terms can be others.
+    """
+    needs: list[Need] = []
+    for chain in _chains(phrase):
+        if _is_by_character(chain):
+            needs += [((character,),) for character in chain]  # pairs may be cut apart in a long run
+        else:
+            needs += [need for word in _LINK.split(chain) for need in _word_needs(word)]
+    return list(dict.fromkeys(needs))
+
+
+def _word_needs(word: str) -> Iterator[Need]:
+    pieces = [piece for piece in word.split("-") if _whole(piece)]
+    hyphenated = [(_whole(word),)] if len(pieces) > 1 else []
+    for piece in pieces:
+        whole = _whole(piece)
+        split = [tuple(stem(p) for part in w.split("_") for p in _parts(part)) for w in (piece.casefold(), piece)]
+        ways = [(stem(whole),), (whole,), *split, *hyphenated]
+        yield tuple(dict.fromkeys(tuple(term[:MAX_TERM_LENGTH] for term in way) for way in ways))
 
 
 @lru_cache(maxsize=1 << 10)

@@ -27,3 +27,9 @@ def stands_in(phrase: str, plain: str) -> bool:
         return False
     before, after = ("" if CJK.match(end) else " " for end in (phrase[0], phrase[-1]))
     return f"{before}{phrase}{after}" in f" {plain} "
+
+
+def says(text: str, phrase: str) -> bool:
+    """Whether ``text`` has the words of ``phrase``, which are plain, one after the other."""
+    lowered = text.lower()
+    return all(word in lowered for word in phrase.split()) and stands_in(phrase, plain_words(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -115,6 +115,23 @@ def test_an_index_that_takes_over_answers_the_next_query(tmp_path: Path, start: 
     assert before.generation < GENERATIONS_PER_INDEX <= after.generation  # nobody said what it follows
     assert (before.coverage.files, after.coverage.files) == (1, 2)
     assert new.directory != old.directory
+
+
+def test_a_quoted_phrase_is_found_wherever_it_stands(tmp_path: Path, start: Start) -> None:
+    """Also where hundreds of chunks have its words, and more often."""
+    common = {f"{n:03}.md": f"window window token token refresh window refresh token {n}" for n in range(450)}
+    rare = {f"z{n}.md": f"{'long and dull ' * 20}, a refresh token window {n}" for n in range(3)}
+    publish(tmp_path, {**common, **rare})
+    engine = start()
+    for quoted, first in (("a refresh token window", [*rare]), ("refresh token 7", ["007.md"])):
+        hits = engine.search(SearchRequest(f'"{quoted}" window', limit=len(first))).hits
+        assert sorted(hit.path for hit in hits) == first
+        assert all(hit.provenance.exact for hit in hits)
+    by_words = SearchRequest('"a refresh token window"', mode=SearchMode.LEXICAL, limit=100)
+    pages = [engine.search(by_words)]
+    while cursor := pages[-1].next_cursor:
+        pages.append(engine.search(replace(by_words, cursor=cursor)))
+    assert rare.keys() <= {hit.path for page in pages for hit in page.hits}
 
 
 def test_an_index_is_opened_once_while_it_answers(tmp_path: Path, start: Start) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from everfind_core.cancellation import Cancellation
 from everfind_core.model import SearchMode, SearchRequest, Vector
 from everfind_core.ports import Embedder
+from everfind_core.ranking import read_query
 from everfind_core.text.lexical import query_terms
 from everfind_searcher.asking.expansion import Expander
 from everfind_searcher.asking.query_vectors import QueryVectors
@@ -20,10 +21,14 @@ OWN_WEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ReadQuestion:
-    """A question's own text with other ways to ask it, for their vector, and its terms; none for an arm not asked."""
+    """A question's own text with other ways to ask it, for their vector, its terms, and the phrases that it quotes.
+
+    None for an arm that is not asked.
+    """
 
     texts: Sequence[str]
     terms: Sequence[str]
+    quotations: Sequence[str] = ()
 
 
 class QuestionReader:
@@ -40,6 +45,7 @@ class QuestionReader:
         return ReadQuestion(
             texts if request.mode is not SearchMode.LEXICAL else (),
             _terms(texts) if request.mode is not SearchMode.SEMANTIC else (),
+            read_query(request.query).quotations if request.mode is not SearchMode.SEMANTIC else (),
         )
 
     def vector(self, asked: ReadQuestion, cancel: Cancellation) -> Vector | None:

@@ -24,6 +24,9 @@ from everfind_searcher.settings import SearcherSettings
 CANDIDATES = 200
 """Chunks that each arm contributes. The same for every page, or pages would not fit together."""
 
+QUOTING = 1_000
+"""Chunks that have a phrase which the query quotes, beside those."""
+
 UNJUDGED = (
     "the model does not know the script of this question, and none of its words is in the index: nothing says whether "
     "these hits are any good"
@@ -126,7 +129,7 @@ class Finder:
 
     def _arms(self, snapshot: ChunkSnapshot, cancel: Cancellation, where: Filters, question: ReadQuestion) -> Arms:
         """Both arms' lists, empty where one is not asked; the question is embedded while its terms are looked up."""
-        lexical = self._threads.submit(snapshot.lexical, question.terms, CANDIDATES, where) if question.terms else None
+        lexical = self._threads.submit(_by_words, snapshot, where, question) if question.terms else None
         vector = self._reader.vector(question, cancel)
         semantic = () if vector is None else snapshot.semantic(vector, CANDIDATES, where)
         cancel.check()
@@ -140,10 +143,24 @@ class Finder:
         return self._boosts.reordered(rank(request.query, *arms, mode=request.mode, fusion=fusion, rrf_k=rrf_k))
 
 
+def _by_words(snapshot: ChunkSnapshot, where: Filters, question: ReadQuestion) -> Sequence[ScoredChunk]:
+    """The best chunks by words, then those that have a phrase which the question quotes, wherever they stand."""
+    found = list(snapshot.lexical(question.terms, CANDIDATES, where))
+    known = {one.chunk.chunk_id for one in found}
+    quoting = {
+        one.chunk.chunk_id: one
+        for phrase in question.quotations
+        for one in snapshot.quoting(phrase, question.terms, QUOTING, where)
+        if one.chunk.chunk_id not in known
+    }
+    return [*found, *sorted(quoting.values(), key=lambda one: -one.score)]
+
+
 def _without_hidden(arms: Arms, question: ReadQuestion, hiding: Hiding, ask: Callable[[ReadQuestion], Arms]) -> Arms:
     """The lists of what is visible: ``arms`` where that is all, else with what ``ask`` gives for one with more."""
     semantic, lexical = (hiding.hides_any([found.chunk for found in arm]) for arm in arms)
     if not semantic and not lexical:
         return arms
-    by_meaning, by_words = ask(ReadQuestion(question.texts if semantic else (), question.terms if lexical else ()))
+    texts = question.texts if semantic else ()
+    by_meaning, by_words = ask(replace(question, texts=texts) if lexical else ReadQuestion(texts, ()))
     return by_meaning if semantic else arms[0], by_words if lexical else arms[1]

@@ -52,6 +52,11 @@ def best(
     return list(map(ScoredChunk, chunks, scores.tolist(), readers))
 
 
+def in_order(found: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    """By score, then by folder, path and line."""
+    return sorted(found, key=lambda one: _place(one.score, one.chunk))
+
+
 def _place(score: float, chunk: StoredChunk) -> tuple[float, str, str, int, int]:
     """What it comes by; the file's name in parts, which Python compares without a call of ours."""
     return -score, chunk.ref.folder, chunk.ref.path, chunk.start_line, chunk.ordinal

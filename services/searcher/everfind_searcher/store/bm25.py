@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from everfind_core.text.lexical import Need
 from everfind_searcher.store.postings import Matches, Places
 
 K1: Final = np.float32(1.2)
@@ -79,6 +81,40 @@ class TermScorer:
             sums *= passing
         return sums
 
+    def meeting(
+        self, finds: Sequence[Find], needs: Sequence[Need], passing: Mask | None, count: int
+    ) -> npt.NDArray[np.intp]:
+        """Rows that pass and have, for each of ``needs``, all terms of one way; of more than ``count`` the best."""
+        rows = None
+        for having in sorted((self._needed(finds, need) for need in needs), key=len):
+            rows = having if rows is None else rows[_are_in(having, rows)]
+        if rows is None:
+            return np.zeros(0, np.intp)
+        if passing is not None:
+            rows = rows[passing[rows]]
+        if len(rows) <= count:
+            return rows
+        terms = list(dict.fromkeys(term for need in needs for way in need for term in way))
+        return highest(self.scores(finds, terms, self.mask(rows)), count)[0]
+
+    def mask(self, rows: npt.NDArray[np.integer]) -> Mask:
+        """True for these rows."""
+        mask = np.zeros(len(self._norms), dtype=bool)
+        mask[rows] = True
+        return mask
+
+    def _needed(self, finds: Sequence[Find], need: Need) -> npt.NDArray[np.intp]:
+        """The rows that have all terms of a way, ascending."""
+        ways = []
+        for way in need:
+            each = sorted((self._rows_of(finds, term) for term in way), key=len)
+            ways.append(reduce(lambda rows, having: rows[_are_in(having, rows)], each))
+        return ways[0] if len(ways) == 1 else np.unique(np.concatenate(ways))
+
+    def _rows_of(self, finds: Sequence[Find], term: str) -> npt.NDArray[np.intp]:
+        found = self._gather(finds, term)
+        return np.zeros(0, np.intp) if found is None else found[0]
+
     def _gather(self, finds: Sequence[Find], token: str) -> tuple[npt.NDArray[np.intp], Scores, int] | None:
         found = [(start, one) for start, find in zip(self.starts, finds, strict=False) if (one := find(token))]
         if not found:
@@ -112,6 +148,14 @@ def highest(sums: Scores, count: int) -> tuple[npt.NDArray[np.intp], Scores]:
         rows, scores = rows[enough], scores[enough]
     first = np.argsort(-scores, kind="stable")[:count]
     return rows[first], scores[first]
+
+
+def _are_in(having: npt.NDArray[np.intp], rows: npt.NDArray[np.intp]) -> Mask:
+    """Which of ``rows`` are among those ``having`` something, which ascend."""
+    if not len(having):
+        return np.zeros(len(rows), dtype=bool)
+    there: Mask = having[np.minimum(np.searchsorted(having, rows), len(having) - 1)] == rows
+    return there
 
 
 def _joined(lengths: Sequence[npt.NDArray[np.uint32]]) -> npt.NDArray[np.uint32]:

@@ -32,6 +32,10 @@ class SnapshotReader(ABC):
         """See :meth:`everfind_core.ports.ChunkSnapshot.lexical`."""
         return self._ask(lambda snapshot: snapshot.lexical(terms, limit, where))
 
+    def quoting(self, phrase: str, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        """See :meth:`everfind_core.ports.ChunkSnapshot.quoting`."""
+        return self._ask(lambda snapshot: snapshot.quoting(phrase, terms, limit, where))
+
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         """See :meth:`everfind_core.ports.ChunkSnapshot.file_chunks`."""
         return self._ask(lambda snapshot: snapshot.file_chunks(ref))

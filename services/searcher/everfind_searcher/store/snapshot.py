@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-from lance.query import MatchQuery
+from lance.query import BooleanQuery, FullTextOperator, FullTextQuery, MatchQuery, Occur
 
 from everfind_core.index.store_errors import LIBRARY_ERRORS, panics_are_damage
 from everfind_core.index.store_schema import (
@@ -36,6 +36,7 @@ from everfind_core.index.store_schema import (
 from everfind_core.index.vector_codec import VectorCodec
 from everfind_core.model import FileRef, Filters, Vector, Vectors
 from everfind_core.ports import Labels, ScoredChunk, StoredChunk
+from everfind_core.text.lexical import Need
 from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import tokens_of
 from everfind_searcher.store.copies import Addresses
@@ -44,6 +45,7 @@ from everfind_searcher.store.exact import asked_vector, cosines, nearest, neares
 from everfind_searcher.store.filters import condition
 from everfind_searcher.store.in_memory import rounded
 from everfind_searcher.store.lance_version import ADDRESS, LanceVersion
+from everfind_searcher.store.quoting import quoting
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.rows import chunks, vectors
 
@@ -113,6 +115,26 @@ class LanceSnapshot:
 
         return best(find, self._chunks, limit)
 
+    def quoting(self, phrase: str, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        """The chunks whose text has ``phrase`` word for word, best first as :meth:`lexical` has them; see the port."""
+        tokens = tokens_of(terms)
+        matching = condition(where)
+        if whole := self._resident.whole(self._version):
+            found = whole.quoting(phrase, tokens, limit, where)
+            if found is not None:
+                return found
+
+        def meeting(needs: Sequence[Need], most: int) -> Rows:
+            query = needing(needs)
+            found = self._scan(columns=[_SCORE], full_text_query=query, limit=most, filter=matching, prefilter=True)
+            rows: Rows = found[ADDRESS].to_numpy()
+            return rows
+
+        def score(rows: Rows) -> Scored:
+            return self._score_of(rows, tokens)
+
+        return quoting(phrase, limit, meeting, self._chunks, score)
+
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         """A file's chunks in order, vectors and terms included; empty if the store has none."""
         rows = self._scan(
@@ -179,9 +201,23 @@ class LanceSnapshot:
                 found[position] = chunk
         return [chunk for chunk in found if chunk is not None]
 
+    def _score_of(self, addresses: Rows, tokens: Sequence[str]) -> Scored:
+        """Those of the rows at ``addresses`` that match ``tokens``, with their scores, in no order."""
+        if not len(addresses) or not tokens:
+            return np.zeros(0, np.uint64), np.zeros(0, np.float32)
+        query = MatchQuery(" ".join(tokens), TERMS)
+        found = self._scan(
+            columns=[_SCORE],
+            full_text_query=query,
+            limit=len(addresses),
+            filter=_among(addresses),
+            prefilter=True,
+        )
+        return found[ADDRESS].to_numpy(), found[_SCORE].to_numpy()
+
     def _stored(self, addresses: Addresses, columns: list[str]) -> pa.Table:
         """Columns of the rows at ``addresses``, in that order, from the store."""
-        rows = self._scan(columns=columns, filter=f"{ADDRESS} IN ({', '.join(map(str, addresses.tolist()))})")
+        rows = self._scan(columns=columns, filter=_among(addresses))
         read = rows[ADDRESS].to_numpy()
         by_address = np.argsort(read)
         return rows.take(by_address[np.searchsorted(read[by_address], addresses)]).drop_columns([ADDRESS])
@@ -197,3 +233,18 @@ class LanceSnapshot:
                 return scanner.to_table()
         except LIBRARY_ERRORS as error:
             raise translate(error, self._version.directory) from error
+
+
+def _among(addresses: Addresses) -> str:
+    """The condition that a row is at one of ``addresses``."""
+    return f"{ADDRESS} IN ({', '.join(map(str, addresses.tolist()))})"
+
+
+def needing(needs: Sequence[Need]) -> FullTextQuery:
+    """Finds the rows that have, for each of ``needs``, all terms of one way."""
+    return BooleanQuery([(Occur.MUST, _one_of(need)) for need in needs])
+
+
+def _one_of(need: Need) -> FullTextQuery:
+    ways = [MatchQuery(" ".join(way), TERMS, operator=FullTextOperator.AND) for way in need]
+    return BooleanQuery([(Occur.SHOULD, way) for way in ways])

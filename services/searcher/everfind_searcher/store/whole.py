@@ -13,13 +13,15 @@ import numpy.typing as npt
 
 from everfind_core.model import Filters, Vector, Vectors
 from everfind_core.ports import ScoredChunk, StoredChunk
+from everfind_core.text.lexical import Need
 from everfind_searcher.remembered import Remembered
-from everfind_searcher.store.best import Rows, best
+from everfind_searcher.store.best import Rows, Scored, best
 from everfind_searcher.store.bm25 import Mask, TermScorer, highest
 from everfind_searcher.store.copies import OFFSET_BITS, OFFSETS, Addresses, Copy, Fragment, Version
 from everfind_searcher.store.exact import Nearest, Selection
 from everfind_searcher.store.grouped import PostingsGroup, VersionPostings
 from everfind_searcher.store.in_memory import joined
+from everfind_searcher.store.quoting import quoting
 
 _FILTERS: Final = 16
 """So many filters' rows are remembered at most."""
@@ -95,6 +97,21 @@ class WholeVersion:
     def regrouped(self) -> Sequence[PostingsGroup] | None:
         """Groups of the same rows in which terms are found sooner; None where that is not worth while."""
         return None if self._postings is None else self._postings.regrouped()
+
+    def quoting(self, phrase: str, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk] | None:
+        """The chunks that have ``phrase``, by BM25 over ``tokens``; None where the store counts other rows."""
+        postings, scorer = self._postings, self._scorer
+        if postings is None or scorer is None:
+            return None
+        passing = self._that_pass(where).mask
+
+        def meeting(needs: Sequence[Need], most: int) -> Rows:
+            return scorer.meeting(postings.finds, needs, passing, most)
+
+        def score(rows: Rows) -> Scored:
+            return highest(scorer.scores(postings.finds, tokens, self._mask(rows)), len(rows))
+
+        return quoting(phrase, limit, meeting, self._read, score)
 
     def _that_pass(self, where: Filters) -> _Passing:
         known = self._all if where == _EVERYTHING else self._passing.get(where)

@@ -32,6 +32,9 @@ class Snapshot:
     def lexical(self, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
         return ()
 
+    def quoting(self, phrase: str, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        return ()
+
     def unembedded(self, refs: Collection[FileRef]) -> frozenset[FileRef]:
         return frozenset()
 

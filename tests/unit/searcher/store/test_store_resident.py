@@ -63,9 +63,11 @@ def nearest(dataset: lance.LanceDataset, query: npt.NDArray[np.float32], where: 
 
 
 def answers(snapshot: LanceSnapshot) -> list[object]:
-    found = [with_vectors(snapshot.semantic(unit(n), 20, where)) for n in range(2) for where in FILTERS]
+    found: list[object] = [with_vectors(snapshot.semantic(unit(n), 20, where)) for n in range(2) for where in FILTERS]
     questions = (["w0", "w3"], ["w1", "w4", "w2", "w9", "w7"])
-    return [*found, *(snapshot.lexical(terms, 20, where) for terms in questions for where in FILTERS)]
+    found += [snapshot.lexical(terms, 20, where) for terms in questions for where in FILTERS]
+    quoted = (snapshot.quoting(phrase, ["w1"], 20, where) for phrase in ("w1 w0", "w2") for where in FILTERS)
+    return [*found, *map(list, quoted)]
 
 
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -89,6 +91,7 @@ def test_after_any_edits_answers_from_memory_are_the_store_s(
         assert whole is not None
         if kind in ("save", "exact"):
             assert whole.lexical(["w1"], 20, EVERYTHING) is not None
+            assert whole.quoting("w1", ["w1"], 20, EVERYTHING) is not None
         grouped.load(version)
         assert stored == answers(snapshot_of(dataset, grouped, directory))
         grouped.regroup(version)

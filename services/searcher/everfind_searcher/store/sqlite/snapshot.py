@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -13,10 +14,12 @@ from everfind_core.index.sqlite_schema import COLUMNS, NAMES, TERMS, TEXTS, chun
 from everfind_core.index.vector_codec import VectorCodec, decoded
 from everfind_core.model import FileRef, Filters, Vector, Vectors
 from everfind_core.ports import Labels, ScoredChunk, StoredChunk
+from everfind_core.text.lexical import Need
 from everfind_searcher.store.best import Rows, Scored, best
-from everfind_searcher.store.bm25 import Scores, highest, tokens_of
+from everfind_searcher.store.bm25 import Find, Mask, Scores, highest, tokens_of
 from everfind_searcher.store.copies import OFFSETS
 from everfind_searcher.store.exact import Selection, asked_vector, nearest_of_parts
+from everfind_searcher.store.quoting import quoting
 from everfind_searcher.store.resident import ResidentRows
 from everfind_searcher.store.sqlite.version import SqliteVersion, shared_chunks, stored_postings
 
@@ -69,6 +72,26 @@ class SqliteSnapshot:
             return found
         scores = self._scores(TERMS, tokens, where)
         return best(lambda count: self._highest(scores, count), self._chunks, limit)
+
+    def quoting(self, phrase: str, terms: Sequence[str], limit: int, where: Filters) -> Sequence[ScoredChunk]:
+        """The chunks whose text has ``phrase`` word for word, best first as :meth:`lexical` has them; see the port."""
+        tokens = tokens_of(terms)
+        whole = self._resident.whole(self._version)
+        found = None if whole is None else whole.quoting(phrase, tokens, limit, where)
+        if found is not None:
+            return found
+        scorer = self._version.scorer(TERMS)
+        passing = self._passing(where)
+
+        def meeting(needs: Sequence[Need], most: int) -> Rows:
+            with self._finds(TERMS) as finds:
+                return scorer.meeting(finds, needs, passing, most)
+
+        def score(rows: Rows) -> Scored:
+            with self._finds(TERMS) as finds:
+                return highest(scorer.scores(finds, tokens, scorer.mask(rows)), len(rows))
+
+        return quoting(phrase, limit, meeting, lambda rows: self._chunks(self._version.addresses(rows)), score)
 
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         """A file's chunks in order, vectors and terms included; empty if the store has none."""
@@ -127,15 +150,22 @@ class SqliteSnapshot:
 
     def _scores(self, field: int, tokens: Sequence[str], where: Filters) -> Scores:
         """Of all rows, numbered through all fragments."""
-        passing = np.concatenate([np.zeros(0, bool), *self._version.passing(where).values()])
-        numbers = list(self._version.parts)
-        with self._version.reading() as db:
-            finds = [partial(stored_postings, db, number, field) for number in numbers]
-            return self._version.scorer(field).scores(finds, tokens, passing)
+        with self._finds(field) as finds:
+            return self._version.scorer(field).scores(finds, tokens, self._passing(where))
 
     def _highest(self, scores: Scores, count: int) -> Scored:
         rows, chosen = highest(scores, count)
         return self._version.addresses(rows), chosen
+
+    def _passing(self, where: Filters) -> Mask:
+        """The rows that pass, of all fragments one after another."""
+        return np.concatenate([np.zeros(0, bool), *self._version.passing(where).values()])
+
+    @contextmanager
+    def _finds(self, field: int) -> Iterator[Sequence[Find]]:
+        """What gives the rows of each fragment that a term of a field stands in."""
+        with self._version.reading() as db:
+            yield [partial(stored_postings, db, number, field) for number in self._version.parts]
 
     def _selections(self, where: Filters) -> Iterator[Selection]:
         """The rows that pass, with their vectors: of one fragment at a time."""
