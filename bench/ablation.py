@@ -16,13 +16,14 @@ from everfind_core.cancellation import Cancellation
 from everfind_core.index.directory import current_index
 from everfind_core.model import Filters, SearchMode
 from everfind_core.ports import ScoredChunk
-from everfind_core.ranking import WEIGHTS, Candidate, Weights, order
+from everfind_core.ranking import WEIGHTS, Candidate, Weights, order, read_query
 from everfind_core.text.lexical import query_terms
 from everfind_embedder import EmbedderSettings, open_embedder
 from everfind_gateway.evaluation.labelled import EvaluationSet, Question, read_set
 from everfind_gateway.evaluation.measures import RankedChunk, mean, measure
 from everfind_searcher.asking.query_vectors import QueryVectors
-from everfind_searcher.ordering.finding import CANDIDATES
+from everfind_searcher.asking.reader import ReadQuestion
+from everfind_searcher.ordering.finding import CANDIDATES, found_by_words
 from everfind_searcher.ordering.ranking import rank
 from everfind_searcher.settings import Fusion
 from everfind_searcher.store import open_reader
@@ -66,11 +67,11 @@ def ask(labelled: EvaluationSet, index_directory: Path) -> Iterator[Asked]:
     for question in labelled.questions:
         where = Filters(folders=(question.root,) if question.root else ())
         vector = vectors.of(question.query, never)
-        terms = query_terms(question.query)
+        read = ReadQuestion((), query_terms(question.query), read_query(question.query).quotations)
         yield Asked(
             question,
             reader.semantic(vector, CANDIDATES, where),
-            reader.lexical(terms, CANDIDATES, where) if terms else (),
+            found_by_words(reader, where, read),
         )
     embedder.close()
 

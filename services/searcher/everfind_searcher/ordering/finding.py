@@ -129,7 +129,7 @@ class Finder:
 
     def _arms(self, snapshot: ChunkSnapshot, cancel: Cancellation, where: Filters, question: ReadQuestion) -> Arms:
         """Both arms' lists, empty where one is not asked; the question is embedded while its terms are looked up."""
-        lexical = self._threads.submit(_by_words, snapshot, where, question) if question.terms else None
+        lexical = self._threads.submit(found_by_words, snapshot, where, question) if question.terms else None
         vector = self._reader.vector(question, cancel)
         semantic = () if vector is None else snapshot.semantic(vector, CANDIDATES, where)
         cancel.check()
@@ -143,7 +143,7 @@ class Finder:
         return self._boosts.reordered(rank(request.query, *arms, mode=request.mode, fusion=fusion, rrf_k=rrf_k))
 
 
-def _by_words(snapshot: ChunkSnapshot, where: Filters, question: ReadQuestion) -> Sequence[ScoredChunk]:
+def found_by_words(snapshot: ChunkSnapshot, where: Filters, question: ReadQuestion) -> Sequence[ScoredChunk]:
     """The best chunks by words, then those that have a phrase which the question quotes, wherever they stand."""
     found = list(snapshot.lexical(question.terms, CANDIDATES, where))
     known = {one.chunk.chunk_id for one in found}
