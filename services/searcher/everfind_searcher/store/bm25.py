@@ -81,17 +81,14 @@ class TermScorer:
             sums *= passing
         return sums
 
-    def meeting(
-        self, finds: Sequence[Find], needs: Sequence[Need], passing: Mask | None, count: int
-    ) -> npt.NDArray[np.intp]:
+    def meeting(self, finds: Sequence[Find], needs: Sequence[Need], passing: Mask, count: int) -> npt.NDArray[np.intp]:
         """Rows that pass and have, for each of ``needs``, all terms of one way; of more than ``count`` the best."""
         rows = None
         for having in sorted((self._needed(finds, need) for need in needs), key=len):
             rows = having if rows is None else rows[_are_in(having, rows)]
         if rows is None:
             return np.zeros(0, np.intp)
-        if passing is not None:
-            rows = rows[passing[rows]]
+        rows = rows[passing[rows]]
         if len(rows) <= count:
             return rows
         terms = list(dict.fromkeys(term for need in needs for way in need for term in way))

@@ -57,7 +57,7 @@ class WholeVersion:
         self._passing: Remembered[Filters, _Passing] = Remembered(_FILTERS)
         self._most = spare // _FILTERS
         rows = self._numbered(version.rows(_EVERYTHING))
-        live = self._mask(rows)
+        self._live = live = self._mask(rows)
         postings = VersionPostings.of(groups, _singles(copies, groups), live)
         self._postings = postings
         self._scorer = None if postings is None else TermScorer.counting(version.counted(), postings.lengths, live)
@@ -103,7 +103,8 @@ class WholeVersion:
         postings, scorer = self._postings, self._scorer
         if postings is None or scorer is None:
             return None
-        passing = self._that_pass(where).mask
+        chosen = self._that_pass(where).mask
+        passing = self._live if chosen is None else chosen
 
         def meeting(needs: Sequence[Need], most: int) -> Rows:
             return scorer.meeting(postings.finds, needs, passing, most)
