@@ -154,7 +154,7 @@ def test_a_token_budget_is_kept_and_told(served: Served, workspace: Connected) -
 
 def test_an_empty_answer_says_what_was_searched(served: Served) -> None:
     text = text_of(served.call("search", {"query": "zzz", "include": ["*.nothing"]}))
-    assert text.startswith("Nothing relevant found")
+    assert text.startswith("Nothing to search: no path matches '*.nothing'")
     assert f"searched {len(FILES)} files, {len(FILES)} chunks" in text
 
 
@@ -236,7 +236,8 @@ def test_an_absolute_path_outside_or_of_no_file_is_refused(served: Served, works
 def test_links_lead_nowhere(served: Served) -> None:
     assert served.refusal("cat_file", {"path": "code/linked/passwd"})
     assert served.call("grep", {"pattern": "root:"}).structured_content["matches"] == []
-    assert served.refusal("index", {"paths": ["code/linked"]})
+    followed = served.call("index", {"paths": ["code/linked"]}).structured_content["files"]
+    assert (followed["indexed"], followed["skipped"]) == (0, {"link": 1})
 
 
 PLACES: tuple[tuple[str, dict[str, Any], str], ...] = (
