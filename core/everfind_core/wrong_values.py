@@ -29,6 +29,7 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 """By the kinds of errors that pydantic documents."""
 
+_BOUNDS: Final = frozenset({"less_than_equal", "less_than", "greater_than_equal", "greater_than"})
 _OWN: Final = "Value error, "
 
 
@@ -37,6 +38,8 @@ def what_is_wrong(error: Mapping[str, object]) -> str:
 
     What our own checks say stays as it is, and so does what has no words here.
     """
+    if error["type"] in _BOUNDS and str(error.get("input")).strip().lower() == "nan":  # it is within no bound
+        return "it is no number"
     words = _WORDS.get(str(error["type"]))
     if words is None:
         said = str(error["msg"]).removeprefix(_OWN).rstrip(".")

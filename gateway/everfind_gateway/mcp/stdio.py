@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 from mcp.server.stdio import stdio_server
 
+from everfind_gateway.mcp.malformed import UNANSWERED, refusal_of_line
+
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
@@ -34,15 +36,16 @@ def serve(server: Server[None], activity: Activity, wire: Wire) -> int:
 
 
 async def _serve(server: Server[None], activity: Activity, wire: Wire) -> int:
-    lines = _Lines(wire.incoming, activity)
     output = io.TextIOWrapper(os.fdopen(wire.outgoing, "wb", closefd=False), encoding="utf-8", newline="\n")
+    answers = _Answers(output)
+    lines = _Lines(wire.incoming, activity, answers)
     scope = anyio.CancelScope()
     stopped = _stopped_by_signals(scope)
     with scope:
         try:
             async with stdio_server(
                 stdin=cast("anyio.AsyncFile[str]", lines),  # all that the SDK does with it is to iterate
-                stdout=anyio.wrap_file(output),
+                stdout=cast("anyio.AsyncFile[str]", answers),  # and here to write and to flush
             ) as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
         except* (BrokenPipeError, ConnectionResetError):
@@ -73,15 +76,34 @@ def _stopped_by_signals(scope: anyio.CancelScope) -> list[int]:
     return code
 
 
+class _Answers:
+    """What goes to the client: the SDK's lines, and ours between them."""
+
+    def __init__(self, output: io.TextIOWrapper) -> None:
+        self._output = anyio.wrap_file(output)
+        self._turn = anyio.Lock()
+
+    async def write(self, line: str) -> None:
+        """Write one whole line."""
+        async with self._turn:
+            await self._output.write(line)
+
+    async def flush(self) -> None:
+        """Send what was written."""
+        async with self._turn:
+            await self._output.flush()
+
+
 class _Lines:
     """The client's messages, read by a thread that never holds the process's end up."""
 
-    def __init__(self, descriptor: int, activity: Activity) -> None:
+    def __init__(self, descriptor: int, activity: Activity, answers: _Answers) -> None:
         self._descriptor = descriptor
         self._activity = activity
+        self._answers = answers
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Each line; after the last, requests under way get a little time to be answered."""
+        """Each message; what is none is answered here. After the last, requests under way get a little time."""
         queue: asyncio.Queue[str | None] = asyncio.Queue(QUEUED_LINES)
         loop = asyncio.get_running_loop()
 
@@ -90,7 +112,11 @@ class _Lines:
 
         threading.Thread(target=_read, args=(self._descriptor, put), name="stdin", daemon=True).start()
         while (line := await queue.get()) is not None:
-            yield line
+            if not (wrong := refusal_of_line(line)):
+                yield line
+            elif wrong != UNANSWERED:
+                await self._answers.write(wrong + "\n")
+                await self._answers.flush()
         await self._drain()
         end_within(EXIT_SECONDS, 0)  # also where the client does not read what is written to it
 

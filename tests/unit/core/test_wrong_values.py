@@ -26,6 +26,8 @@ def custom(_value: object) -> object:
         (Annotated[float, Field(le=86_400)], 1e6, "it must be at most 86,400"),
         (Annotated[float, Field(ge=0.5)], 0.1, "it must be at least 0.5"),
         (Annotated[float, Field(gt=0)], 0, "it must be more than 0"),
+        (Annotated[float, Field(le=1)], float("nan"), "it is no number"),
+        (Annotated[float, Field(ge=-1)], "nan", "it is no number"),
         (Annotated[int, Field(lt=3)], 3, "it must be less than 3"),
         (int, "x", "it needs a whole number"),
         (int, 1.5, "it needs a whole number"),

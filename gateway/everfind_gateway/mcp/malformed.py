@@ -1,0 +1,42 @@
+"""Lines that are no message. The SDK drops them without a word, and whoever sent a request so would wait for ever."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+import mcp_types as types
+from pydantic import ValidationError
+
+UNANSWERED: Final = "-"
+"""Of a line that is wrong and no request: empty, or the answer to one of ours."""
+
+
+def refusal_of_line(line: str) -> str:
+    """The error that answers ``line``, as JSON-RPC 2.0 (5.1) has it; empty where it is a message."""
+    try:
+        types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        return _refusal(line)
+    return ""
+
+
+def _refusal(line: str) -> str:
+    if not line.strip():
+        return UNANSWERED
+    try:
+        given = json.loads(line)  # takes lone surrogates, which the SDK does not, and so gives the request's id
+    except (ValueError, RecursionError):
+        return _error(types.PARSE_ERROR, "the line is not JSON", None)
+    if not isinstance(given, dict):
+        return _error(types.INVALID_REQUEST, "the line is no JSON-RPC message: it is not one object", None)
+    if "method" not in given and ("result" in given or "error" in given):
+        return UNANSWERED
+    said = "it is no JSON-RPC request, or holds what is no text (a lone surrogate)"
+    return _error(types.INVALID_REQUEST, said, given.get("id"))
+
+
+def _error(code: int, message: str, request: object) -> str:
+    known = isinstance(request, str | int) and not isinstance(request, bool)
+    answer = {"jsonrpc": "2.0", "id": request if known else None, "error": {"code": code, "message": message}}
+    return json.dumps(answer)
