@@ -63,7 +63,7 @@ class Listener(threading.Thread):
                     self._on_change(self.folder.name, None)  # what changed before the system began to tell
                 if len(changes) >= LOST_EVENTS:
                     self._on_change(self.folder.name, None)
-                elif paths := [path for path in map(self._below, changes) if path]:
+                if paths := [path for path in map(self._below, changes) if path]:
                     self._on_change(self.folder.name, paths)
                 if _identity(self._root) != identity:
                     return  # moved away or mounted over: what is heard is of another directory
