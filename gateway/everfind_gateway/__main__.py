@@ -7,10 +7,6 @@ import os
 import signal
 import sys
 
-TURN = 0.001
-"""Seconds that a thread keeps Python's lock while others want it. With Python's own .005 the threads that embed, which
-need it after each run of some .010, waited for the one that cuts files nearly twice as long."""
-
 GARBAGE = 50_000
 """Objects that may be made before a look for cycles among them: Python's own 700 cost a twentieth of cutting files into
 chunks, which leaves hardly any."""
@@ -19,7 +15,6 @@ chunks, which leaves hardly any."""
 def main() -> int:
     """Run the command line."""
     gc.set_threshold(GARBAGE)
-    sys.setswitchinterval(TURN)
     # A Ctrl-C while modules load ends the process at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # pydantic looks for plugins in every installed package: 10 ms or more of each command, and we use none.
