@@ -112,8 +112,10 @@ class Assembly:
         words = [line for line in said if line not in self.structure.code]
         if len(words) < len(said) and FEWEST_WORDS <= len(self._ids(words)) < piece.tokens / 2:
             said = words
+        if len(said) == len(lines):
+            return piece
         ids = self._ids(said)
-        if len(said) == len(lines) or not len(ids):
+        if not len(ids):
             return piece
         return replace(piece, ids=ids, said="\n".join(self.source.lines[line] for line in said))
 
