@@ -107,6 +107,8 @@ class Assembly:
 
         Code does where there are enough words, but fewer than tokens of code.
         """
+        if not self.structure.furniture and not self.structure.code:
+            return piece
         lines = range(piece.start, piece.last + 1)
         said = [line for line in lines if line not in self.structure.furniture]
         words = [line for line in said if line not in self.structure.code]
