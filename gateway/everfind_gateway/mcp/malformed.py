@@ -8,6 +8,8 @@ from typing import Final
 import mcp_types as types
 from pydantic import ValidationError
 
+from everfind_core.files.parsed_json import parse_json
+
 UNANSWERED: Final = "-"
 """Of a line that is wrong and no request: empty, or the answer to one of ours."""
 
@@ -25,8 +27,8 @@ def _refusal(line: str) -> str:
     if not line.strip():
         return UNANSWERED
     try:
-        given = json.loads(line)  # takes lone surrogates, which the SDK does not, and so gives the request's id
-    except (ValueError, RecursionError):
+        given = parse_json(line)  # takes lone surrogates, which the SDK does not, and so gives the request's id
+    except ValueError:
         return _error(types.PARSE_ERROR, "the line is not JSON", None)
     if not isinstance(given, dict):
         return _error(types.INVALID_REQUEST, "the line is no JSON-RPC message: it is not one object", None)
