@@ -209,6 +209,10 @@ class ChunkSnapshot(Protocol):
         """
         ...
 
+    def count(self, where: Filters) -> int:
+        """How many rows pass ``where``."""
+        ...
+
     def labels(self, where: Filters) -> Labels:
         """What the rows that pass ``where`` have that a filter can name. Looks at all of them."""
         ...

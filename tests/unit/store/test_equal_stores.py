@@ -111,6 +111,7 @@ def test_both_name_the_same(stores: Stores, where: Filters) -> None:
 @pytest.mark.parametrize("where", [*FILTERS, Filters(languages=("none",))])
 def test_both_have_the_same_labels(stores: Stores, where: Filters) -> None:
     lance, sqlite = (reader.labels(where) for reader in stores.readers)
+    assert [reader.count(where) for reader in stores.readers] == [lance.rows, sqlite.rows]
     assert sqlite == lance
     assert (lance.rows == 0) == (where.languages == ("none",))
     assert lance.rows == 0 or lance.path

@@ -18,7 +18,7 @@ def what_filters_left(filters: Filters, snapshot: ChunkSnapshot, chunks: int) ->
     """An empty answer may be the filters' doing: why none of ``chunks`` passes them, or warnings of how few do."""
     if filters == Filters(folders=filters.folders, all_statuses=filters.all_statuses):
         return "", ()
-    passing = snapshot.labels(filters).rows
+    passing = snapshot.count(filters)
     if not passing:
         return unmatched(filters, snapshot.labels), ()
     return "", (f"only {passing:,} of {count(chunks, 'chunk')} pass the filters",) if passing < chunks else ()

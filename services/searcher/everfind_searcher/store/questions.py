@@ -48,6 +48,10 @@ class SnapshotReader(ABC):
         """See :meth:`everfind_core.ports.ChunkSnapshot.naming`."""
         return self._ask(lambda snapshot: snapshot.naming(tokens, limit, where))
 
+    def count(self, where: Filters) -> int:
+        """See :meth:`everfind_core.ports.ChunkSnapshot.count`."""
+        return self._ask(lambda snapshot: snapshot.count(where))
+
     def labels(self, where: Filters) -> Labels:
         """See :meth:`everfind_core.ports.ChunkSnapshot.labels`."""
         return self._ask(lambda snapshot: snapshot.labels(where))

@@ -164,6 +164,10 @@ class LanceSnapshot:
         )
         return sorted(chunks(found), key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
 
+    def count(self, where: Filters) -> int:
+        """How many rows pass ``where``."""
+        return int(self._scan(columns=[], filter=condition(where)).num_rows)
+
     def labels(self, where: Filters) -> Labels:
         """What the rows that pass ``where`` have that a filter can name; see the port."""
         rows = self._scan(columns=[LANGUAGE, KIND, STATUS, DATE, PATH], filter=condition(where))

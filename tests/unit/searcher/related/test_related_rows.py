@@ -20,7 +20,7 @@ class Snapshot:
     """Holds ``count`` chunks with any name."""
 
     def __init__(self, count: int) -> None:
-        self.count = count
+        self.rows = count
         self.files: list[FileRef] = []
 
     def generation(self) -> int:
@@ -39,10 +39,13 @@ class Snapshot:
         return frozenset()
 
     def naming(self, tokens: Sequence[str], limit: int, where: Filters) -> Sequence[StoredChunk]:
-        return [CHUNK] * min(self.count, limit)
+        return [CHUNK] * min(self.rows, limit)
+
+    def count(self, where: Filters) -> int:
+        return self.rows
 
     def labels(self, where: Filters) -> Labels:
-        return Labels(self.count)
+        return Labels(self.rows)
 
     def file_chunks(self, ref: FileRef) -> Sequence[StoredChunk]:
         self.files.append(ref)

@@ -126,6 +126,10 @@ class SqliteSnapshot:
         found = self._read(addresses, "text, symbols")
         return sorted(found, key=lambda chunk: (chunk.ref, chunk.start_line, chunk.ordinal))
 
+    def count(self, where: Filters) -> int:
+        """How many rows pass ``where``."""
+        return sum(int(mask.sum()) for mask in self._version.passing(where).values())
+
     def labels(self, where: Filters) -> Labels:
         """What the rows that pass ``where`` have that a filter can name; see the port."""
         values: tuple[set[str], ...] = (set(), set(), set(), set(), set())
