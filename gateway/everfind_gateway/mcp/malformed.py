@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import json
-from typing import Final
 
 import mcp_types as types
 from pydantic import ValidationError
 
 from everfind_core.files.parsed_json import parse_json
 
-UNANSWERED: Final = "-"
-"""Of a line that is wrong and no request: empty, or the answer to one of ours."""
 
+def refusal_of_line(line: str) -> str | None:
+    """The error that answers ``line``, as JSON-RPC 2.0 (5.1) has it; None where it is a message.
 
-def refusal_of_line(line: str) -> str:
-    """The error that answers ``line``, as JSON-RPC 2.0 (5.1) has it; empty where it is a message."""
+    Empty for what wants no answer: an empty line, and a wrong answer to a request of ours.
+    """
     try:
         types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
         return _refusal(line)
-    return ""
+    return None
 
 
 def _refusal(line: str) -> str:
     if not line.strip():
-        return UNANSWERED
+        return ""
     try:
         given = parse_json(line)  # takes lone surrogates, which the SDK does not, and so gives the request's id
     except ValueError:
@@ -33,7 +32,7 @@ def _refusal(line: str) -> str:
     if not isinstance(given, dict):
         return _error(types.INVALID_REQUEST, "the line is no JSON-RPC message: it is not one object", None)
     if "method" not in given and ("result" in given or "error" in given):
-        return UNANSWERED
+        return ""
     said = "it is no JSON-RPC request, or holds what is no text (a lone surrogate)"
     return _error(types.INVALID_REQUEST, said, given.get("id"))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 from mcp.server.stdio import stdio_server
 
-from everfind_gateway.mcp.malformed import UNANSWERED, refusal_of_line
+from everfind_gateway.mcp.malformed import refusal_of_line
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -112,9 +112,10 @@ class _Lines:
 
         threading.Thread(target=_read, args=(self._descriptor, put), name="stdin", daemon=True).start()
         while (line := await queue.get()) is not None:
-            if not (wrong := refusal_of_line(line)):
+            wrong = refusal_of_line(line)
+            if wrong is None:
                 yield line
-            elif wrong != UNANSWERED:
+            elif wrong:
                 await self._answers.write(wrong + "\n")
                 await self._answers.flush()
         await self._drain()

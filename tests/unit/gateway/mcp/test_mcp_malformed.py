@@ -9,7 +9,7 @@ from typing import cast
 import anyio
 import pytest
 
-from everfind_gateway.mcp.malformed import UNANSWERED, refusal_of_line
+from everfind_gateway.mcp.malformed import refusal_of_line
 from everfind_gateway.mcp.server import Activity
 from everfind_gateway.mcp.stdio import _Answers, _Lines
 
@@ -31,17 +31,17 @@ PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
     ],
 )
 def test_a_line_that_is_no_message_is_answered(line: str, code: int, request_id: object) -> None:
-    answer = json.loads(refusal_of_line(line))
+    answer = json.loads(refusal_of_line(line) or "")
     assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", request_id, code)
 
 
 @pytest.mark.parametrize("line", ["\n", " ", '{"jsonrpc": "2.0", "id": 1, "result": 3}'])
 def test_what_asks_for_nothing_is_not_answered(line: str) -> None:
-    assert refusal_of_line(line) == UNANSWERED
+    assert refusal_of_line(line) == ""
 
 
 def test_a_message_is_passed_on() -> None:
-    assert refusal_of_line(PING) == ""
+    assert refusal_of_line(PING) is None
 
 
 class _Idle:
