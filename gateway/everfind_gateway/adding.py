@@ -73,7 +73,7 @@ def _add_remotely(
     try:
         for path in paths:
             added += [indexer.add_folder(AddFolderRequest(typed_path(path), name, include))]
-    except BaseException:
+    except BaseException:  # an interruption, too, takes back what was added
         for folder in added:  # all or none, as on this machine
             _take_back(indexer, folder, tell)
         raise

@@ -30,7 +30,7 @@ def _in_thread(
         work = functools.partial(method, Corpus(self._source, cancel), *args, **kwargs)
         try:
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-        except BaseException:
+        except BaseException:  # anyio cancels by a BaseException; the thread must hear of it
             cancel.cancel()
             raise
 

@@ -188,7 +188,7 @@ class WorkspacePool(Generic[T]):
     def _open(self, slot: Slot[T], open_one: Callable[[], T]) -> T:
         try:
             value = open_one()
-        except BaseException:
+        except BaseException:  # an interruption, too, must free the slot
             self._opened(slot, None)
             raise
         if not self._opened(slot, value):

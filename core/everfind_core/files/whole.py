@@ -53,7 +53,7 @@ def replaced(target: Path, *, mode: int = 0o600, durable: bool = True) -> Iterat
             if durable:
                 os.fsync(file.fileno())
         temporary.replace(target)
-    except BaseException:
+    except BaseException:  # an interruption leaves no half file, either
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise

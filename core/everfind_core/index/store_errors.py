@@ -50,7 +50,7 @@ def panics_are_damage(directory: Path) -> Iterator[None]:
     """A panic of the library while it reads a table, which is no ``Exception``, says that files of it are damaged."""
     try:
         yield
-    except BaseException as error:
+    except BaseException as error:  # a panic of the library is no Exception
         if type(error).__name__ != "PanicException":  # pyo3 makes this class without a module to import it from
             raise
         raise damaged(directory) from error

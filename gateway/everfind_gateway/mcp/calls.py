@@ -103,7 +103,7 @@ class Threads:
                     group.start_soon(_tell_progress, call.progress, tell)
                 await anyio.to_thread.run_sync(in_thread, abandon_on_cancel=True, limiter=self._limiter)
                 group.cancel_scope.cancel()
-        except BaseException:
+        except BaseException:  # anyio cancels by a BaseException; the thread must hear of it
             call.cancel.cancel()
             raise
         if failure:

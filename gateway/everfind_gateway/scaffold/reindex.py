@@ -191,7 +191,7 @@ def _run(notes: Notes, index: Callable[[Iterable[str]], None]) -> bool:
     folders = notes.take()
     try:
         index(folders)
-    except BaseException as error:
+    except BaseException as error:  # an interruption, too, leaves its notes for the next
         for folder in folders:
             notes.leave(folder)
         if not isinstance(error, EverfindError):

@@ -238,7 +238,7 @@ def _communicate(process: subprocess.Popen[bytes], cancel: Cancellation | None) 
                     cancel.check()
                 if time.monotonic() > end:
                     raise TimeoutError from None
-    except BaseException:
+    except BaseException:  # an interruption leaves no git behind
         process.kill()
         raise
 

@@ -104,7 +104,7 @@ class Catalog:
         self._columns = _COLUMNS
         try:
             self._prepare(read_only=read_only)
-        except BaseException:
+        except BaseException:  # an interruption leaves no connection open
             self._db.close()
             raise
 

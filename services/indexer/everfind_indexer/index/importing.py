@@ -73,7 +73,7 @@ def import_index(
             _move_folders(location, folders)
             target.write_coverage({folder.name: folder for folder in folders})
         _check_table(location)
-    except BaseException as error:
+    except BaseException as error:  # an interruption leaves no half index
         shutil.rmtree(location.directory, ignore_errors=True)
         if isinstance(error, IndexDamagedError | KeyError):
             raise ArchiveUnusableError(f"{source} cannot be imported: {error}", hint="Export it again.") from error

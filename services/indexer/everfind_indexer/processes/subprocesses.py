@@ -66,7 +66,7 @@ class Helper:
             status = child.status()
             self.end()
             return Ended(status, late.is_set())
-        except BaseException:
+        except BaseException:  # an interruption leaves no child behind
             self.end()
             raise
         finally:

@@ -82,7 +82,7 @@ def committing(db: sqlite3.Connection, directory: Path, generation: int) -> Iter
             db.execute("UPDATE facts SET value = ? WHERE name = ?", (commit.generation, GENERATION))
             db.execute("INSERT INTO generations VALUES (?, ?)", (commit.generation, time.time()))
         db.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # an interruption leaves no open transaction
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
